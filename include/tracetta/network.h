@@ -11,6 +11,10 @@
  * A source is one sender: a peer address and the epoch of its trace.  A sender that restarts is a
  * new source.  A sender that reconnects from the same host with the same epoch stays one source.
  *
+ * By UDP, packets of CTF 1.8 and 2 may also come bare, as any tracer makes them: they start with
+ * the magic number and declare their size. Their metadata come as datagrams, before or between the
+ * packets, or are known before. Numbers of packets (packet_seq_num) show losses: `lost_packets`.
+ *
  * Losses are three numbers of different causes.  `lost`: numbers that are missing among the event
  * counters of a stream.  `kernel_drops`: datagrams that the kernel dropped because the receiver was
  * too slow.  `dropped`: packets that a full queue dropped.  The last two also make counters of
@@ -24,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "advanced.h"
 #include "error.h"
 
 #ifdef __cplusplus
@@ -104,14 +109,20 @@ typedef struct ttr_receiver_options {
     /* with `output`: the first source may be of a format without packets; its bytes are the output,
      * and all other sources are refused */
     bool allows_stream;
+    /* with `output`: the first source may send CTF packets, which only ttr_receiver_read returns */
+    bool allows_reader;
     uint64_t idle_ms; /* silence after which a source ends; 0 = one minute */
-    int wake_fd;      /* a descriptor that ends a step when it is readable; -1 = none */
+    /* file with the metadata of CTF packets that come without them, one or more per datagram; NULL
+     * = they arrive as datagrams, too */
+    const char *metadata;
+    int wake_fd; /* a descriptor that ends a step when it is readable; -1 = none */
     void (*source)(void *user_data, ttr_source_stage stage, const ttr_received *received);
     void *user_data;
 } ttr_receiver_options;
 
 /* Opens all sockets.  Returns NULL with `error`: TTR_E_MISUSE for an address that cannot be parsed,
- * TTR_E_IO if a socket or the folder cannot be made. */
+ * TTR_E_IO if a socket or the folder cannot be made, or the metadata cannot be read, else as
+ * ttr_open if they are invalid. */
 TTR_API ttr_receiver *ttr_receiver_open(const ttr_receiver_options *options, ttr_error *error);
 
 /* Returns the i-th address with the port that is in use; NULL after the last. */
@@ -121,6 +132,15 @@ TTR_API const char *ttr_receiver_address(const ttr_receiver *receiver, size_t i)
  * with TTR_E_IO if a file cannot be written; its complete packets stay. */
 TTR_MUST TTR_API ttr_status ttr_receiver_step(ttr_receiver *receiver, unsigned limit_ms,
                                               ttr_error *error);
+
+/* Returns true once a source sends packets that ttr_receiver_read returns. */
+TTR_API bool ttr_receiver_is_readable(const ttr_receiver *receiver);
+
+/* Opens a reader of the events of all sources, as they arrive: ttr_read returns TTR_AGAIN if it
+ * has none now. The receiver must stay open until the reader is closed. Returns NULL with `error`:
+ * TTR_E_MISUSE if the receiver is not readable. */
+TTR_API ttr_reader *ttr_receiver_read(ttr_receiver *receiver, ttr *t,
+                                      const ttr_read_options *options, ttr_error *error);
 
 /* Copies the sums so far. */
 TTR_API void ttr_receiver_sum(const ttr_receiver *receiver, ttr_receiver_totals *totals);

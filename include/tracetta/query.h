@@ -6,8 +6,15 @@
  *         puts(ttr_result_text(result, 0).p);
  *
  * The language is SQLite's.  Each table of the store (store.h) is a table.  Added functions:
- * percentile(x, p), with p from 0 to 100, interpolating; median(x).  Beside columns of integers,
- * '5ms' is a duration and '+2s' a time after the start of the trace.  Statements can only read: no
+ * percentile(x, p), with p from 0 to 100, interpolating; median(x); histogram(x), a JSON array of
+ * [from, to, count] with powers of two; extract_arg(arg_set_id, 'key'), an argument of an event,
+ * and arg('key'), short for it.  Beside columns of integers, '5ms' is a duration and '+2s' a time
+ * after the start of the trace.  Intervals as in Perfetto:
+ *
+ *     CREATE VIRTUAL TABLE x USING span_join(a PARTITIONED utid, b PARTITIONED utid)
+ *     SELECT ts, dur, id_0, id_1, utid FROM interval_intersect!((a, b), (utid))
+ *
+ * also span_left_join and span_outer_join.  Statements can only read: no
  * files are opened, and nothing outside of memory is written.
  *
  * Conventions as in tracetta.h.  A query and its results belong to one thread.  The store must not

@@ -40,6 +40,9 @@ typedef struct ttr_store_options {
     /* Names of columns and fields, in any case; ends with NULL.  Only these columns are filled.
      * NULL: all columns. */
     const char *const *columns;
+    /* Limit of memory in bytes: the rest is kept in a temporary file in TMPDIR; 0 = no limit.  Not
+     * counted are the strings of the context and blocks below 1 MiB. */
+    uint64_t memory;
 } ttr_store_options;
 
 /* Creates an empty store of a context, to be freed before it. */
@@ -62,6 +65,10 @@ TTR_API TTR_MUST ttr_status ttr_store_add(ttr_store *store, const ttr_batch *bat
  * much as the end of ttr_store_read: do not call it for each batch. */
 TTR_API TTR_MUST ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last,
                                              ttr_error *error);
+
+/* Returns true if a store has all tables and columns that `options` names.  A name that is neither
+ * a table nor the name of an event needs nothing. */
+TTR_API bool ttr_store_covers(const ttr_store *store, const ttr_store_options *options);
 
 typedef struct ttr_store_table {
     const char *name, *description;

@@ -2,7 +2,7 @@
  *
  * AND and OR pass to their right operand only the events that the left one leaves open, so that a
  * field is decoded only if it can matter.  A node that depends on one column of strings alone is
- * evaluated once per string.  Comparisons of an integer column with a literal are a loop.  All
+ * evaluated once per string.  Comparisons of an integer column with literals are a loop.  All
  * other nodes are evaluated event by event. */
 #include <string.h>
 
@@ -78,7 +78,13 @@ static void select_by_string(struct expression *expression, struct node *node,
     }
 }
 
-/* --- Comparison of an integer column with a literal --- */
+/* --- Comparison of an integer column with literals --- */
+
+/* The values for which a comparison holds, or does not hold. */
+struct range {
+    int64_t low, high; /* inclusive; low > high: empty */
+    bool is_outside;   /* it holds for other values */
+};
 
 static enum node_kind mirrored(enum node_kind kind)
 {
@@ -96,47 +102,88 @@ static enum node_kind mirrored(enum node_kind kind)
     }
 }
 
-static uint8_t compare_ints(enum node_kind kind, int64_t a, int64_t b)
+static struct range get_range(enum node_kind kind, int64_t value)
 {
+    static const struct range empty = {1, 0, false};
     switch (kind) {
     case NODE_EQ:
-        return a == b;
     case NODE_NE:
-        return a != b;
+        return (struct range){value, value, kind == NODE_NE};
     case NODE_LT:
-        return a < b;
+        return value == INT64_MIN ? empty : (struct range){INT64_MIN, value - 1, false};
     case NODE_LE:
-        return a <= b;
+        return (struct range){INT64_MIN, value, false};
     case NODE_GT:
-        return a > b;
+        return value == INT64_MAX ? empty : (struct range){value + 1, INT64_MAX, false};
     default:
-        return a >= b;
+        return (struct range){value, INT64_MAX, false};
     }
 }
 
-/* Selects by a comparison of ts or dur with an integer. Returns false if the node is none. */
-static bool select_by_time(const struct node *node, const ttr_event *events, const uint32_t *rows,
-                           uint32_t n, uint8_t *truth)
+static bool is_integer(const struct node *node)
 {
-    enum node_kind kind = (enum node_kind)node->kind;
-    if (kind < NODE_EQ || kind > NODE_GE)
+    return node->kind == NODE_LITERAL && node->literal.type == VALUE_INT;
+}
+
+/* Finds the column and the range of a comparison with integers. Returns false if the node is none.
+ */
+static bool find_range(const struct node *node, enum column *column, struct range *range)
+{
+    const enum node_kind kind = (enum node_kind)node->kind;
+    struct node *const *children = node->children;
+    const bool is_mirrored = kind != NODE_BETWEEN && kind >= NODE_EQ && kind <= NODE_GE &&
+                             children[0]->kind == NODE_LITERAL;
+    if (kind == NODE_BETWEEN) {
+        if (!is_integer(children[1]) || !is_integer(children[2]))
+            return false;
+        *range =
+            (struct range){children[1]->literal.v.i, children[2]->literal.v.i, node->is_negated};
+    } else if (kind >= NODE_EQ && kind <= NODE_GE && is_integer(children[!is_mirrored])) {
+        *range =
+            get_range(is_mirrored ? mirrored(kind) : kind, children[!is_mirrored]->literal.v.i);
+    } else {
         return false;
-    const bool is_mirrored = node->children[0]->kind == NODE_LITERAL;
-    const struct node *column = node->children[is_mirrored],
-                      *literal = node->children[!is_mirrored];
-    if (column->kind != NODE_COLUMN || literal->kind != NODE_LITERAL ||
-        literal->literal.type != VALUE_INT ||
-        (column->detail != COLUMN_TS && column->detail != COLUMN_DUR))
-        return false;
-    kind = is_mirrored ? mirrored(kind) : kind;
-    for (uint32_t i = 0; i < n; i++) {
-        const ttr_event *event = &events[rows[i]];
-        const int64_t value = column->detail == COLUMN_TS   ? event->time
-                              : event->duration > INT64_MAX ? INT64_MAX
-                                                            : (int64_t)event->duration;
-        truth[i] = compare_ints(kind, value, literal->literal.v.i);
     }
-    return true;
+    *column = (enum column)children[is_mirrored]->detail;
+    return children[is_mirrored]->kind == NODE_COLUMN && *column >= COLUMN_TS &&
+           *column <= COLUMN_OFFSET;
+}
+
+static uint8_t is_in_range(struct range range, int64_t value)
+{
+    return (uint8_t)((value >= range.low && value <= range.high) != range.is_outside);
+}
+
+/* Sets the truth of each event from `value`, or TRUTH_UNKNOWN if not `is_known`. */
+#define SELECT_EACH(is_known, value)                                                           \
+    for (uint32_t i = 0; i < n; i++) {                                                         \
+        const ttr_event *event = &events[rows[i]];                                             \
+        truth[i] = (is_known) ? is_in_range(range, (int64_t)(value)) : (uint8_t)TRUTH_UNKNOWN; \
+    }                                                                                          \
+    return true
+
+/* Selects by a comparison of an integer column with integers. Returns false if the node is none. */
+static bool select_by_number(const struct node *node, const ttr_event *events, const uint32_t *rows,
+                             uint32_t n, uint8_t *truth)
+{
+    struct range range;
+    enum column column;
+    if (!find_range(node, &column, &range))
+        return false;
+    switch (column) {
+    case COLUMN_TS:
+        SELECT_EACH(true, event->time);
+    case COLUMN_DUR:
+        SELECT_EACH(true, event->duration > INT64_MAX ? INT64_MAX : (int64_t)event->duration);
+    case COLUMN_CPU:
+        SELECT_EACH(event->flags & TTR_EVENT_HAS_CPU, event->cpu);
+    case COLUMN_LEVEL:
+        SELECT_EACH(event->level, event->level);
+    case COLUMN_SOURCE:
+        SELECT_EACH(true, event->source);
+    default:
+        SELECT_EACH(true, event->offset > INT64_MAX ? INT64_MAX : (int64_t)event->offset);
+    }
 }
 
 /* --- All nodes --- */
@@ -182,7 +229,7 @@ static void select_chunk(struct expression *expression, struct node *node, const
         select_chunk(expression, node->children[0], events, rows, n, truth);
         for (uint32_t i = 0; i < n; i++)
             truth[i] = truth[i] == TRUTH_UNKNOWN ? TRUTH_UNKNOWN : !truth[i];
-    } else if (!select_by_time(node, events, rows, n, truth)) {
+    } else if (!select_by_number(node, events, rows, n, truth)) {
         for (uint32_t i = 0; i < n && expression->failure == TTR_OK; i++) {
             const struct value value = node_evaluate(expression, node, &events[rows[i]]);
             truth[i] = (uint8_t)value_truth(&value);

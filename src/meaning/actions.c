@@ -1,4 +1,4 @@
-/* Actions of rules that begin or end a span, emit a complete span, or set a counter. */
+/* Actions of rules that begin or end a span, or set a counter. */
 #include <stdio.h>
 #include <string.h>
 
@@ -115,14 +115,6 @@ static bool find_span_lane(struct act *act)
     return cpu->track != 0;
 }
 
-/* Returns the index of the process of an event, plus 1; 0 if it is unknown. */
-static uint64_t get_event_process(const ttr *t, const ttr_event *event)
-{
-    return event->thread && event->thread < t->threads_n
-               ? (uint64_t)t->threads[event->thread].process + 1
-               : 0;
-}
-
 /* Stores the name that a record gives an address. The names are as many as the program has. */
 static enum action_result store_recorded_name(struct act *act)
 {
@@ -134,7 +126,7 @@ static enum action_result store_recorded_name(struct act *act)
         act->meaning->name_of.used >= NAMES_MAX)
         return ACTION_DONE;
     const ttr_id name = ttr_text_add(t, text.p, text.n);
-    return name && pair_map_put(&act->meaning->name_of, get_event_process(t, act->event), address,
+    return name && pair_map_put(&act->meaning->name_of, meaning_get_process(t, act->event), address,
                                 name)
                ? ACTION_DONE
                : ACTION_OUT_OF_MEMORY;
@@ -157,7 +149,7 @@ static ttr_id get_span_name(const struct act *act, uint64_t key)
     if (!rule_read_number(act->record, &compiled->name_field, &number))
         number = key;
     const uint32_t *known =
-        pair_map_get(&act->meaning->name_of, get_event_process(t, act->event), number);
+        pair_map_get(&act->meaning->name_of, meaning_get_process(t, act->event), number);
     if (known)
         return *known;
     const int n = snprintf(text, sizeof text, compiled->rule->name[0] == '#' ? "%llu" : "0x%llx",
@@ -263,6 +255,8 @@ static enum action_result convert_to_async_event(struct act *act)
     uint64_t link = read_pair_key(act);
     if (rule->lane == RULE_LANE_KEYED)
         link = hash_pair(link, act->thread);
+    else if (rule->lane == RULE_LANE_PROCESS)
+        link = hash_pair(link, meaning_get_process(meaning->base.t, act->event));
     const uint32_t *open = pair_map_get(&meaning->async, rule->group, link);
     if (is_begin == (open != NULL) || (is_begin && meaning->async.used >= ASYNC_MAX))
         return ACTION_DONE;
@@ -329,6 +323,7 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
         [RULE_ASYNC_END] = convert_to_async_event,
         [RULE_COUNTER] = convert_to_counter,
         [RULE_NAMED_COUNTER] = convert_to_named_counter,
+        [RULE_BEGIN_OF_FLOW] = begin_span,
     };
     struct rule_record record = {.t = meaning->base.t, .event = event};
     struct act act = {.meaning = meaning,
@@ -338,7 +333,9 @@ enum action_result meaning_apply_span(struct meaning *meaning, struct machine *m
                       .record = &record,
                       .thread = event->thread};
     const uint8_t action = compiled->rule->action;
-    if ((action == RULE_BEGIN || action == RULE_END) && !find_span_lane(&act))
+    const bool has_lane =
+        action == RULE_BEGIN || action == RULE_END || action == RULE_BEGIN_OF_FLOW;
+    if (has_lane && !find_span_lane(&act))
         return ACTION_OUT_OF_MEMORY;
     return actions[action](&act);
 }

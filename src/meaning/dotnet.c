@@ -1,11 +1,14 @@
-/* Rules for .NET: EventCounters of any event source, and the instruments of
- * System.Diagnostics.Metrics.
+/* Rules for .NET: EventCounters of any event source, the instruments of
+ * System.Diagnostics.Metrics, and tasks.
  *
  * EventCounters have their values in a struct, and meters write them as texts. Spans of the runtime
  * and activities are recognized by the reader of nettrace. Left out: quantiles of histograms. */
 #include "meaning/rules.h"
 
 #define METERS "System.Diagnostics.Metrics"
+#define TASKS "System.Threading.Tasks.TplEventSource"
+
+enum group { TASK = 128, TASK_WAIT };
 
 static const struct rule rules[] = {
     {"EventCounters",
@@ -44,6 +47,61 @@ static const struct rule rules[] = {
      {"instrumentName", "value", "?tags"},
      NULL,
      NULL},
+    /* tasks: numbers are unique within a process; a wait may end on another thread */
+    {"TaskScheduled",
+     TASKS,
+     RULE_DOTNET,
+     RULE_FLOW_BEGIN,
+     RULE_LANE_PROCESS,
+     TASK,
+     {"TaskID"},
+     "task",
+     "task"},
+    {"AwaitTaskContinuationScheduled",
+     TASKS,
+     RULE_DOTNET,
+     RULE_FLOW_BEGIN,
+     RULE_LANE_PROCESS,
+     TASK,
+     {"ContinueWithTaskID|ContinueWithTaskId"},
+     "task",
+     "task"},
+    {"TaskStarted",
+     TASKS,
+     RULE_DOTNET,
+     RULE_BEGIN_OF_FLOW,
+     RULE_LANE_THREAD,
+     TASK,
+     {"TaskID"},
+     "task",
+     "task"},
+    {"TaskCompleted",
+     TASKS,
+     RULE_DOTNET,
+     RULE_END,
+     RULE_LANE_THREAD,
+     TASK,
+     {"TaskID"},
+     "task",
+     "task"},
+    {"TaskWaitBegin",
+     TASKS,
+     RULE_DOTNET,
+     RULE_ASYNC_BEGIN,
+     RULE_LANE_PROCESS,
+     TASK_WAIT,
+     {"TaskID"},
+     "wait for task",
+     "task"},
+    {"TaskWaitEnd",
+     TASKS,
+     RULE_DOTNET,
+     RULE_ASYNC_END,
+     RULE_LANE_PROCESS,
+     TASK_WAIT,
+     {"TaskID"},
+     "wait for task",
+     "task"},
 };
 
 const struct rule_table dotnet_rules = {".NET", rules, sizeof rules / sizeof *rules};

@@ -1,7 +1,7 @@
 /* Rules for events of programs that LTTng-UST records: its instrumentation libraries, and ROS 2. */
 #include "meaning/rules.h"
 
-enum group { FUNCTION = 64, CALLBACK, MUTEX };
+enum group { FUNCTION = 64, CALLBACK, MUTEX, MESSAGE };
 
 static const struct rule rules[] = {
     /* the fast variant has no fields at the exit, which then ends the innermost function */
@@ -59,15 +59,45 @@ static const struct rule rules[] = {
      {"mutex"},
      "wait mutex",
      "lock"},
-    {"pthread_mutex_lock_acq",
+    {"pthread_mutex_lock_acq|pthread_mutex_trylock",
      "lttng_ust_pthread",
      RULE_UST,
-     RULE_END,
+     RULE_LOCK,
      RULE_LANE_THREAD,
      MUTEX,
-     {"mutex"},
-     "wait mutex",
+     {"mutex", "?status"},
+     "hold mutex",
      "lock"},
+    {"pthread_mutex_unlock",
+     "lttng_ust_pthread",
+     RULE_UST,
+     RULE_UNLOCK,
+     RULE_LANE_THREAD,
+     MUTEX,
+     {"mutex", "?status"},
+     "hold mutex",
+     "lock"},
+
+    /* messages of ROS 2: the time at which one is written identifies it everywhere */
+    {"write", "dds", RULE_UST, RULE_FLOW_BEGIN, 0, MESSAGE, {"timestamp"}, "message", "ros2"},
+    {"rmw_publish",
+     "ros2",
+     RULE_UST,
+     RULE_FLOW_BEGIN,
+     0,
+     MESSAGE,
+     {"timestamp"},
+     "message",
+     "ros2"},
+    {"rmw_take",
+     "ros2",
+     RULE_UST,
+     RULE_FLOW_END,
+     0,
+     MESSAGE,
+     {"source_timestamp", "?taken"},
+     "message",
+     "ros2"},
 };
 
 const struct rule_table lttng_ust_rules = {"LTTng-UST and ROS 2", rules,

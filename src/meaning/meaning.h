@@ -6,6 +6,8 @@
  *   pairs.c      rules of the caller
  *   actions.c    actions of spans and counters
  *   calls.c      actions of system calls
+ *   locks.c      actions of mutexes
+ *   flows.c      actions of flows
  *
  * An action changes one event in place, in the buffer of the input: no event is copied. It may owe
  * ends of other spans, which the stage returns before the event. If it is about to rename a thread
@@ -26,7 +28,8 @@
 #define MEANING_CPU_MAX 65535u /* events of CPUs with greater numbers have no running thread */
 #define MEANING_RECENT 256u    /* slots of the cache from tid to thread */
 #define MEANING_CPU_POSITIONS 64u
-#define COMM_MAX 16u /* TASK_COMM_LEN of Linux */
+#define FLOWS_MAX 65536u /* flows with a known begin; older ones are forgotten */
+#define COMM_MAX 16u     /* TASK_COMM_LEN of Linux */
 
 /* System calls with rules of their own. */
 enum {
@@ -84,6 +87,12 @@ struct cpu_position {
     struct field_position position;
 };
 
+/* The begin of a flow. */
+struct flow {
+    uint64_t link;
+    uint16_t group; /* 0 = the entry is free */
+};
+
 /* What the stage knows of a source. */
 struct source_state {
     bool is_known;
@@ -115,6 +124,9 @@ struct meaning {
     struct pair_map rule_by_name; /* (schema, name), for schemas that several classes share */
     struct cpu_position cpu_position[MEANING_CPU_POSITIONS]; /* cache, by schema */
     struct pair_map async;                                   /* open async spans: (group, link) */
+    struct pair_map flow_of;                                 /* begun flows: (group, link) */
+    struct flow *flow; /* ring of the last begins; NULL = none yet */
+    size_t flows_n;    /* begins so far */
     struct spans spans;
     ttr_id known_call[CALL_NAMES_N];
     struct user_rule *pair; /* rules of the caller, two for each pair */
@@ -222,6 +234,33 @@ TTR_MUST bool meaning_end_lane_spans(struct meaning *meaning, const ttr_event *c
 /* Applies a rule of spans or counters to an event. */
 enum action_result meaning_apply_span(struct meaning *meaning, struct machine *machine,
                                       const struct compiled_rule *compiled, ttr_event *event);
+
+/* Returns the index of the process of an event, plus 1; 0 if it is unknown. */
+static inline uint64_t meaning_get_process(const ttr *t, const ttr_event *event)
+{
+    return event->thread && event->thread < t->threads_n
+               ? (uint64_t)t->threads[event->thread].process + 1
+               : 0;
+}
+
+/* --- locks.c --- */
+
+/* Applies a rule of mutexes to an event. */
+enum action_result meaning_apply_lock(struct meaning *meaning, const struct compiled_rule *compiled,
+                                      ttr_event *event);
+
+/* --- flows.c --- */
+
+/* Make an event the begin or end of a flow. */
+enum action_result meaning_begin_flow(struct meaning *meaning, const struct compiled_rule *compiled,
+                                      ttr_event *event);
+enum action_result meaning_end_flow(struct meaning *meaning, const struct compiled_rule *compiled,
+                                    ttr_event *event);
+
+/* Adds the end of a flow before the current event, the begin of its work, if the flow is known.
+ * Returns false if memory runs out. */
+TTR_MUST bool meaning_end_flow_before(struct meaning *meaning, const struct compiled_rule *compiled,
+                                      const ttr_event *cause);
 
 /* --- calls.c --- */
 

@@ -48,13 +48,21 @@ enum rule_action {
     RULE_COUNTER,
     /* a counter that a text of the event names, at any depth: its name, the value, what
      * distinguishes counters of one name */
-    RULE_NAMED_COUNTER
+    RULE_NAMED_COUNTER,
+    /* mutexes: the mutex, and a status that is 0 for success */
+    RULE_LOCK,   /* the thread waited for the mutex, and holds it from now on */
+    RULE_UNLOCK, /* the thread holds it no longer */
+    /* flows: a number that begin and end share, and 0 if the end did not happen */
+    RULE_FLOW_BEGIN,
+    RULE_FLOW_END,
+    RULE_BEGIN_OF_FLOW /* as RULE_BEGIN, and the end of a flow of the group and process */
 };
 
 enum rule_lane {
     RULE_LANE_THREAD, /* spans of the thread nest */
     RULE_LANE_CPU,    /* spans nest on a track of the CPU */
-    RULE_LANE_KEYED   /* async spans: the thread is part of the key */
+    RULE_LANE_KEYED,  /* async spans: the thread is part of the key */
+    RULE_LANE_PROCESS /* async spans, flows: the process is part of the key */
 };
 
 struct rule {

@@ -39,6 +39,8 @@ static void meaning_close(ttr_reader *base)
     alloc_free(alloc, meaning->owed, meaning->owed_capacity, sizeof *meaning->owed);
     pair_map_free(&meaning->rule_by_name);
     pair_map_free(&meaning->async);
+    pair_map_free(&meaning->flow_of);
+    alloc_free(alloc, meaning->flow, meaning->flow ? FLOWS_MAX : 0, sizeof *meaning->flow);
     pair_map_free(&meaning->name_of);
     alloc_free(alloc, meaning->pair, meaning->pairs_capacity, sizeof *meaning->pair);
     arena_free(&meaning->arena);
@@ -146,6 +148,24 @@ static inline bool set_running_thread(struct meaning *meaning, struct machine *m
     return true;
 }
 
+/* Applies a rule of mutexes or flows. */
+static enum action_result apply_rare_rule(struct meaning *meaning, struct machine *machine,
+                                          const struct compiled_rule *compiled, ttr_event *event)
+{
+    switch (compiled->rule->action) {
+    case RULE_FLOW_BEGIN:
+        return meaning_begin_flow(meaning, compiled, event);
+    case RULE_FLOW_END:
+        return meaning_end_flow(meaning, compiled, event);
+    case RULE_BEGIN_OF_FLOW:
+        return meaning_end_flow_before(meaning, compiled, event)
+                   ? meaning_apply_span(meaning, machine, compiled, event)
+                   : ACTION_OUT_OF_MEMORY;
+    default:
+        return meaning_apply_lock(meaning, compiled, event);
+    }
+}
+
 static inline enum action_result apply_rule(struct meaning *meaning,
                                             const struct source_state *source,
                                             const struct compiled_rule *compiled, ttr_event *event)
@@ -155,6 +175,8 @@ static inline enum action_result apply_rule(struct meaning *meaning,
         return meaning_begin_call(meaning, source->machine, compiled, event);
     if (action == RULE_CALL_END)
         return meaning_end_call(meaning, source->machine, compiled, event);
+    if (action > RULE_NAMED_COUNTER)
+        return apply_rare_rule(meaning, source->machine, compiled, event);
     return action < RULE_NAME ? meaning_apply_thread_rule(meaning, source->machine, compiled, event)
                               : meaning_apply_span(meaning, source->machine, compiled, event);
 }
@@ -402,6 +424,7 @@ ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, 
     const struct alloc *alloc = &in->t->counted;
     pair_map_init(&meaning->rule_by_name, alloc);
     pair_map_init(&meaning->async, alloc);
+    pair_map_init(&meaning->flow_of, alloc);
     pair_map_init(&meaning->name_of, alloc);
     arena_init(&meaning->arena, alloc);
     spans_init(&meaning->spans, alloc);
@@ -457,6 +480,11 @@ bool ttr_interpret_rule(size_t i, ttr_interpret_row *row)
         [RULE_ASYNC_END] = "async_end",
         [RULE_COUNTER] = "counter",
         [RULE_NAMED_COUNTER] = "counter with the name in the first field",
+        [RULE_LOCK] = "end of the wait, async_begin of the hold",
+        [RULE_UNLOCK] = "async_end of the hold",
+        [RULE_FLOW_BEGIN] = "flow_begin",
+        [RULE_FLOW_END] = "flow_end",
+        [RULE_BEGIN_OF_FLOW] = "flow_end, begin",
     };
     const struct rule_table *table;
     const size_t size = row->size;

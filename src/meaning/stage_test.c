@@ -25,10 +25,19 @@ struct scene {
     size_t text_n;
 };
 
+/* Makes a source one of LTTng-UST. Returns false if memory runs out. */
+static bool add_ust_domain(ttr *t, uint16_t source)
+{
+    const ttr_value ust = {.type = TTR_TYPE_TEXT, .text = {"ust", 3}};
+    return context_add_attribute(t, source, "domain", &ust);
+}
+
 static void scene_begin(struct scene *scene, ttr *t, const char *format)
 {
     *scene = (struct scene){.t = t, .builder = ttr_builder_new(t)};
-    scene->source = context_add_source(t, "here", format);
+    const bool is_ust = strcmp(format, "ust") == 0;
+    scene->source = context_add_source(t, "here", is_ust ? "ctf" : format);
+    assert_true(!is_ust || add_ust_domain(t, scene->source));
 }
 
 static void scene_end(struct scene *scene)
@@ -39,7 +48,7 @@ static void scene_end(struct scene *scene)
 }
 
 /* Adds an event "name field=number field=text ...", 10 ns after the one before. A name with a
- * prefix "system:" has the provider "system". */
+ * prefix "system:" has the provider "system"; "@tid=7" is a thread of process 1. */
 static void add(struct scene *scene, uint32_t cpu, const char *text)
 {
     char words[256], *rest = words;
@@ -49,7 +58,7 @@ static void add(struct scene *scene, uint32_t cpu, const char *text)
     ttr_event_begin(scene->builder, TTR_KIND_INSTANT, 10 * (int64_t)(scene->n + 1), NULL,
                     colon ? colon + 1 : name);
     if (colon) {
-        char system[32];
+        char system[64];
         (void)snprintf(system, sizeof system, "%.*s", (int)(colon - name), name);
         ttr_event_set_provider(scene->builder, system);
     }
@@ -58,7 +67,9 @@ static void add(struct scene *scene, uint32_t cpu, const char *text)
         assert_non_null(value);
         *value++ = 0;
         const uint64_t number = strtoull(value, &end, 0);
-        if (*end)
+        if (strcmp(word, "@tid") == 0)
+            ttr_event_set_thread(scene->builder, 1, number);
+        else if (*end)
             ttr_add_text(scene->builder, word, value);
         else
             ttr_add_uint(scene->builder, word, number);
@@ -411,6 +422,81 @@ static void task_states_depend_on_the_kernel(void **state)
                          rows[i].state);
 }
 
+static void mutexes_are_waited_for_and_held(void **state)
+{
+    static const char *const events[] = {
+        "0 lttng_ust_pthread:pthread_mutex_lock_req @tid=7 mutex=0x10",
+        "0 lttng_ust_pthread:pthread_mutex_lock_acq @tid=7 mutex=0x10 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_lock_req @tid=8 mutex=0x10",
+        "0 lttng_ust_pthread:pthread_mutex_trylock @tid=7 mutex=0x20 status=16",
+        "0 lttng_ust_pthread:pthread_mutex_unlock @tid=7 mutex=0x10 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_lock_acq @tid=8 mutex=0x10 status=35",
+        "0 lttng_ust_pthread:pthread_mutex_trylock @tid=8 mutex=0x20 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_unlock @tid=8 mutex=0x20 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_unlock @tid=8 mutex=0x20 status=1",
+        NULL};
+    (void)state;
+    expect("ust", events,
+           "10 begin wait mutex 7()\n20 end wait mutex 7()\n20 async_begin hold mutex 7()\n"
+           "30 begin wait mutex 8()\n40 instant pthread_mutex_trylock 7()\n"
+           "50 async_end hold mutex 7()\n60 end wait mutex 8()\n70 async_begin hold mutex 8()\n"
+           "80 async_end hold mutex 8()\n90 instant pthread_mutex_unlock 8()\n");
+}
+
+static void recursive_mutex_is_held_until_last_unlock(void **state)
+{
+    static const char *const events[] = {
+        "0 lttng_ust_pthread:pthread_mutex_lock_req @tid=7 mutex=0x10",
+        "0 lttng_ust_pthread:pthread_mutex_lock_acq @tid=7 mutex=0x10 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_lock_req @tid=7 mutex=0x10",
+        "0 lttng_ust_pthread:pthread_mutex_lock_acq @tid=7 mutex=0x10 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_unlock @tid=7 mutex=0x10 status=0",
+        "0 lttng_ust_pthread:pthread_mutex_unlock @tid=7 mutex=0x10 status=0",
+        NULL};
+    (void)state;
+    expect("ust", events,
+           "10 begin wait mutex 7()\n20 end wait mutex 7()\n20 async_begin hold mutex 7()\n"
+           "30 begin wait mutex 7()\n40 end wait mutex 7()\n"
+           "50 instant pthread_mutex_unlock 7()\n60 async_end hold mutex 7()\n");
+}
+
+static void message_flows_from_its_write_to_each_take(void **state)
+{
+    static const char *const events[] = {
+        "0 dds:write @tid=7 writer=1 timestamp=5",
+        "0 ros2:rmw_publish @tid=7 message=9 timestamp=5",
+        "0 ros2:rmw_take @tid=8 message=3 source_timestamp=5 taken=0",
+        "0 ros2:rmw_take @tid=8 message=3 source_timestamp=5 taken=1",
+        "0 ros2:rmw_take @tid=9 message=4 source_timestamp=5 taken=1",
+        "0 ros2:rmw_take @tid=9 message=4 source_timestamp=6 taken=1",
+        "0 ros2:rmw_publish @tid=7 message=9",
+        NULL};
+    (void)state;
+    expect("ust", events,
+           "10 flow_begin message 7()\n20 instant rmw_publish 7()\n30 instant rmw_take 8()\n"
+           "40 flow_end message 8()\n50 flow_end message 9()\n60 instant rmw_take 9()\n"
+           "70 instant rmw_publish 7()\n");
+}
+
+static void tasks_flow_from_scheduler_to_their_span(void **state)
+{
+    static const char *const events[] = {
+        "0 System.Threading.Tasks.TplEventSource:TaskScheduled @tid=7 OriginatingTaskID=0 TaskID=3",
+        "0 System.Threading.Tasks.TplEventSource:TaskWaitBegin @tid=7 TaskID=3 Behavior=2",
+        "0 System.Threading.Tasks.TplEventSource:TaskStarted @tid=8 TaskID=3",
+        "0 System.Threading.Tasks.TplEventSource:TaskStarted @tid=9 TaskID=4",
+        "0 System.Threading.Tasks.TplEventSource:TaskCompleted @tid=8 TaskID=3 IsExceptional=0",
+        "0 System.Threading.Tasks.TplEventSource:TaskWaitEnd @tid=8 TaskID=3",
+        "0 System.Threading.Tasks.TplEventSource:TaskCompleted @tid=9 TaskID=4 IsExceptional=0",
+        "0 System.Threading.Tasks.TplEventSource:TaskCompleted @tid=9 TaskID=5 IsExceptional=0",
+        NULL};
+    (void)state;
+    expect("nettrace", events,
+           "10 flow_begin task 7()\n20 async_begin wait for task 7()\n30 flow_end task 8()\n"
+           "30 begin task 8()\n40 begin task 9()\n50 end task 8()\n60 async_end wait for task 8()\n"
+           "70 end task 9()\n80 instant TaskCompleted 9()\n");
+}
+
 static void every_rule_is_listed(void **state)
 {
     ttr_interpret_row row = {.size = sizeof row};
@@ -428,6 +514,7 @@ static void every_rule_is_listed(void **state)
 
 /* Events with strings that are interned in the same order in each context that fails. */
 static struct scene failing;
+static bool is_failing_ust; /* the events are of LTTng-UST, not of the kernel */
 
 static bool intern_same_texts(ttr *t)
 {
@@ -448,8 +535,10 @@ static bool interpret_with(const struct alloc *alloc)
     ttr_reader *in = NULL;
     ttr *t = ttr_new(&(ttr_options){
         .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->ctx});
-    if (t && intern_same_texts(t) && context_add_source(t, "here", "ctf") == failing.source) {
-        const ttr_interpret_options options = {.size = sizeof options, .pairs = pairs};
+    if (t && intern_same_texts(t) && context_add_source(t, "here", "ctf") == failing.source &&
+        (!is_failing_ust || add_ust_domain(t, failing.source))) {
+        const ttr_interpret_options options = {.size = sizeof options,
+                                               .pairs = is_failing_ust ? NULL : pairs};
         in = ttr_interpret(memory_reader(t, &(struct memory_events){.event = failing.event,
                                                                     .n = failing.n,
                                                                     .order = TTR_ORDER_TIME}),
@@ -458,6 +547,18 @@ static bool interpret_with(const struct alloc *alloc)
     const bool is_fine = in && memory_reads_through(in, &error);
     ttr_free(t);
     return is_fine;
+}
+
+static void fail_allocations(const char *format, const char *const *events, size_t n)
+{
+    ttr *t = ttr_new(NULL);
+    is_failing_ust = strcmp(format, "ust") == 0;
+    scene_begin(&failing, t, format);
+    for (size_t i = 0; i < n; i++)
+        add(&failing, 0, events[i]);
+    support_fail_each(interpret_with);
+    scene_end(&failing);
+    ttr_free(t);
 }
 
 static void allocation_failure_is_reported(void **state)
@@ -476,14 +577,16 @@ static void allocation_failure_is_reported(void **state)
         "mpi_send_out rank=x",
         "sched_process_fork parent_tid=7 child_comm=c child_tid=9 child_pid=9",
     };
+    static const char *const ust_events[] = {
+        "lttng_ust_pthread:pthread_mutex_lock_req mutex=0x10",
+        "lttng_ust_pthread:pthread_mutex_lock_acq mutex=0x10 status=0",
+        "lttng_ust_pthread:pthread_mutex_unlock mutex=0x10 status=0",
+        "dds:write writer=1 timestamp=5",
+        "ros2:rmw_take message=3 source_timestamp=5 taken=1",
+    };
     (void)state;
-    ttr *t = ttr_new(NULL);
-    scene_begin(&failing, t, "ctf");
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        add(&failing, 0, events[i]);
-    support_fail_each(interpret_with);
-    scene_end(&failing);
-    ttr_free(t);
+    fail_allocations("ctf", events, sizeof events / sizeof *events);
+    fail_allocations("ust", ust_events, sizeof ust_events / sizeof *ust_events);
 }
 
 int main(void)
@@ -500,6 +603,10 @@ int main(void)
         cmocka_unit_test(pairs_of_the_caller_make_spans),
         cmocka_unit_test(unknown_and_malformed_pairs_are_reported),
         cmocka_unit_test(task_states_depend_on_the_kernel),
+        cmocka_unit_test(mutexes_are_waited_for_and_held),
+        cmocka_unit_test(recursive_mutex_is_held_until_last_unlock),
+        cmocka_unit_test(message_flows_from_its_write_to_each_take),
+        cmocka_unit_test(tasks_flow_from_scheduler_to_their_span),
         cmocka_unit_test(every_rule_is_listed),
         cmocka_unit_test(allocation_failure_is_reported),
     };

@@ -57,6 +57,7 @@ struct truth {
     uint64_t open, calls_without_begin, calls_of_exit;
     struct sum waking; /* wakes by sched_waking: number that ran afterwards, and time until then */
     uint64_t wakings;
+    uint64_t flow_begins, flow_ends;
     struct thread_sum top[10];
     struct named_sum call[10], softirq[6], irq[4];
 };
@@ -220,6 +221,8 @@ static const struct truth truths[] = {
      .file = "tracecompass/ros2",
      .spans = {6065, 525403838},
      .depth = 1,
+     .flow_begins = 6153,
+     .flow_ends = 3994,
      .call = {{"std::_Bind<void (SourceNode::*(SourceNode*))()>", 2031, 176495414}}},
 };
 
@@ -235,7 +238,7 @@ struct measured {
     uint64_t open;    /* begins without an end, but for calls that exit */
     struct sum spans; /* all that are no system calls */
     uint64_t switches, states[8], running, idle, idle_of[CPUS_MAX], wakings;
-    uint64_t calls_without_begin, calls_of_exit;
+    uint64_t calls_without_begin, calls_of_exit, flow_begins, flow_ends;
     struct sum calls, waking;
     struct sum *thread; /* by ttr_id: runs */
     int64_t *woken;     /* by ttr_id: time of the first wake since the last run; 0 = none */
@@ -360,6 +363,12 @@ static void measure_event(struct measured *m, const ttr_event *event)
                 m->woken[event->thread] = event->time;
         }
         return;
+    case TTR_KIND_FLOW_BEGIN:
+        m->flow_begins++;
+        return;
+    case TTR_KIND_FLOW_END:
+        m->flow_ends++;
+        return;
     case TTR_KIND_BEGIN:
     case TTR_KIND_END:
         add_span(m, event);
@@ -442,6 +451,8 @@ static void check_measured(struct measured *m)
         assert_int_equal(m->spans.ns, truth->spans.ns);
         assert_int_equal(m->depth, truth->depth);
     }
+    assert_int_equal(m->flow_begins, truth->flow_begins);
+    assert_int_equal(m->flow_ends, truth->flow_ends);
     if (truth->open)
         assert_int_equal(m->open, truth->open);
     if (truth->calls_without_begin)

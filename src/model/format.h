@@ -98,6 +98,25 @@ struct format_reader {
 };
 
 /* Reader of traces that consist of a folder of files. */
+/* A packet, or a main file, of a trace that arrives while it is read. */
+struct fed_packet {
+    uint64_t trace; /* number of the trace */
+    const char
+        *file; /* name of the stream file, file_n bytes; NULL = the bytes are the main file */
+    size_t file_n;
+    const uint8_t *bytes;
+    size_t n;
+};
+
+/* Source of packets for a reader. */
+struct packet_feed {
+    /* Sets the next packet, which remains the next one until `consume`. Waits for one at most
+     * limit_ms. Returns TTR_AGAIN if there is none. */
+    ttr_status (*peek)(void *ctx, unsigned limit_ms, struct fed_packet *packet, ttr_error *error);
+    void (*consume)(void *ctx);
+    void *ctx;
+};
+
 struct format_folder {
     /* file that makes a folder a trace ("metadata"); `bid` checks its first bytes */
     const char *main_file;
@@ -116,6 +135,9 @@ struct format_folder {
      * (`trace.unreadable`), if another can. NULL = each folder is opened separately. */
     ttr_reader *(*open_together)(ttr *t, const struct found_folders *found,
                                  const ttr_read_options *options, ttr_error *error);
+    /* Optional: opens a reader of the packets of a feed, which must outlive it. */
+    ttr_reader *(*open_feed)(ttr *t, const char *path, const struct packet_feed *feed,
+                             const ttr_read_options *options, ttr_error *error);
     /* tag of the TTR_KIND_DEFINITION with a complete packet of a file as payload; 0 = none. Each
      * file is the concatenation of its packets, so that they can be sent one by one. */
     uint16_t packet_tag;
@@ -226,6 +248,30 @@ struct format_writer {
     void (*drop)(struct ttr_writer *out);
 };
 
+/* Facts of a packet that only the main file of its trace explains. */
+struct bare_facts {
+    uint64_t size;     /* bytes of the packet */
+    uint64_t class_id; /* number of its stream class */
+    uint64_t number;   /* number of the stream in its class; 0 = it has none */
+    bool has_sequence; /* the packets of the stream are numbered */
+    uint64_t sequence; /* number of the packet, from 0 */
+};
+
+/* How packets without frames are received, one or more per datagram. The main file of their trace
+ * comes in datagrams, too, or is known before. */
+struct format_bare {
+    /* Returns true if a datagram starts with a packet. */
+    bool (*is_packet)(const uint8_t *bytes, size_t n);
+    /* Returns true if a datagram is a piece of the main file; sets *is_whole if it is the file. */
+    bool (*is_main)(const uint8_t *bytes, size_t n, bool *is_whole);
+    /* Parses a main file. Returns NULL if it is invalid or incomplete. */
+    void *(*open)(const uint8_t *bytes, size_t n, ttr_error *error);
+    /* Sets the facts of the packet at the start of the bytes. Returns false if none of the trace
+     * starts there, or it does not end in the n bytes. */
+    bool (*examine)(void *state, const uint8_t *bytes, size_t n, struct bare_facts *facts);
+    void (*close)(void *state); /* NULL is allowed */
+};
+
 struct format {
     const char *name, *title; /* "fxt"; a title of one line */
     const char *extensions;   /* without dots, separated by blanks: "fxt ftf" */
@@ -238,6 +284,7 @@ struct format {
     const struct format_description *description;
     const struct format_writer *writer;
     const struct format_transfer *transfer; /* NULL = only complete files can be sent */
+    const struct format_bare *bare;         /* NULL = its packets need no main file, or frames */
     const struct format_hints *hints;
     const ttr_option_info *options; /* options of the reader and the writer */
     size_t options_n;

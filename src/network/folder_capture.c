@@ -32,6 +32,16 @@ void folder_capture_free(struct folder_capture *folder)
     folder->files_n = folder->files_capacity = 0;
 }
 
+void folder_capture_forget(struct folder_capture *folder, uint32_t number)
+{
+    for (size_t i = 0; i < folder->files_n; i++)
+        if (folder->files[i].number == number) {
+            free_parts(folder, &folder->files[i]);
+            folder->files[i] = folder->files[--folder->files_n];
+            return;
+        }
+}
+
 /* --- Files --- */
 
 /* Writes the path of a file to `path`, with the prefix before its last name. */
@@ -201,7 +211,8 @@ ttr_status folder_capture_add_part(struct folder_capture *folder, struct capture
     memcpy(part->bytes, frame->content, frame->content_n);
     part->n = frame->content_n;
     file->bytes += part->n;
-    return --file->missing_n ? TTR_OK : write_part_file(capture, file, error);
+    file->missing_n--;
+    return file->missing_n || !capture ? TTR_OK : write_part_file(capture, file, error);
 }
 
 bool folder_capture_is_complete(const struct folder_capture *folder)

@@ -23,6 +23,7 @@ struct part_file {
     struct frame_part *parts;
     uint32_t parts_n, missing_n;
     size_t bytes; /* bytes of all parts */
+    bool is_fed;  /* a reader got it (receiver_feed.c) */
 };
 
 struct folder_capture {
@@ -38,10 +39,14 @@ void folder_capture_free(struct folder_capture *folder);
 TTR_MUST ttr_status folder_capture_rotate(struct folder_capture *folder, struct capture *capture,
                                           ttr_error *error);
 
-/* Keeps a part, and writes its file when it is complete. Sets *is_refused if a limit refuses it. */
+/* Keeps a part, and writes its file when it is complete, unless `capture` is NULL. Sets *is_refused
+ * if a limit refuses it. */
 TTR_MUST ttr_status folder_capture_add_part(struct folder_capture *folder, struct capture *capture,
                                             const struct file_frame *frame, bool *is_refused,
                                             ttr_error *error);
+
+/* Forgets a file in parts, so that it can be sent again with other content. */
+void folder_capture_forget(struct folder_capture *folder, uint32_t number);
 
 /* Appends a packet to its file. A packet that cannot be written completely is removed. */
 TTR_MUST ttr_status folder_capture_append(struct capture *capture, const struct file_frame *frame,

@@ -2,6 +2,7 @@
 #include "network/receiver.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -47,6 +48,35 @@ static ttr_status open_folder(struct ttr_receiver *receiver, ttr_error *error)
     return TTR_OK;
 }
 
+/* Reads and checks the file options.metadata. */
+static ttr_status read_metadata(struct ttr_receiver *receiver, ttr_error *error)
+{
+    const char *path = receiver->options.metadata;
+    ttr_error reason = {0};
+    FILE *file = path ? fopen(path, "rbe") : NULL;
+    if (!path)
+        return TTR_OK;
+    if (!file)
+        return fail_sys(error, errno, NO_OFFSET, "cannot read the metadata %s", path);
+    uint8_t *room = buffer_room(&receiver->metadata, BARE_MAIN_MAX);
+    const size_t n = room ? fread(room, 1, BARE_MAIN_MAX, file) : 0;
+    const bool is_read = room && !ferror(file) && feof(file);
+    const int sys = errno;
+    (void)fclose(file);
+    if (!room)
+        return fail_memory(error);
+    if (!is_read)
+        return n == BARE_MAIN_MAX
+                   ? fail(error, TTR_E_LIMIT, NO_OFFSET, "%s is too large for metadata", path)
+                   : fail_sys(error, sys, NO_OFFSET, "cannot read the metadata %s", path);
+    buffer_commit(&receiver->metadata, n);
+    receiver->metadata_format = bare_packets_check_main(receiver->metadata.bytes, n, &reason);
+    if (receiver->metadata_format)
+        return TTR_OK;
+    return fail(error, reason.status ? reason.status : TTR_E_UNSUPPORTED, reason.offset,
+                "%s: not metadata of packets that can be received: %s", path, reason.text);
+}
+
 static ttr_status open_listeners(struct ttr_receiver *receiver, ttr_error *error)
 {
     const ttr_receiver_options *options = &receiver->options;
@@ -84,6 +114,8 @@ static void receiver_free(struct ttr_receiver *receiver)
     alloc_free(&alloc, receiver->datagram, receiver->datagram ? DATAGRAM_MAX : 0, 1);
     alloc_free(&alloc, receiver->sources, receiver->sources_capacity, sizeof *receiver->sources);
     buffer_free(&receiver->partial);
+    buffer_free(&receiver->metadata);
+    buffer_free(&receiver->fed_bytes);
     alloc_free(&alloc, receiver, 1, sizeof *receiver);
 }
 
@@ -106,8 +138,12 @@ ttr_receiver *ttr_receiver_open(const ttr_receiver_options *options, ttr_error *
     receiver->options = *options;
     receiver->next_number = 1;
     buffer_init(&receiver->partial, &receiver->alloc);
+    buffer_init(&receiver->metadata, &receiver->alloc);
+    buffer_init(&receiver->fed_bytes, &receiver->alloc);
     set_default_options(&receiver->options);
-    ttr_status status = open_listeners(receiver, error);
+    ttr_status status = read_metadata(receiver, error);
+    if (status == TTR_OK)
+        status = open_listeners(receiver, error);
     if (status == TTR_OK)
         status = open_folder(receiver, error);
     if (status == TTR_OK)

@@ -6,6 +6,7 @@
  *        | queue of complete packets
  *   remote_counts.c     counts of the source
  *   remote_output.c     files of the source, or the merged trace
+ *   remote_frames.c     files of a source that sends frames
  *
  * receiver.c has the public functions and the loop. One thread uses all of it. */
 #ifndef TRACETTA_NETWORK_RECEIVER_H
@@ -15,6 +16,7 @@
 
 #include "base/pair_map.h"
 #include "network/address.h"
+#include "network/bare_packets.h"
 #include "network/capture.h"
 #include "network/counter_window.h"
 #include "network/folder_capture.h"
@@ -56,6 +58,7 @@ struct remote {
     /* functions for packets of the format; NULL = bytes are stored as they come */
     const struct format_transfer *transfer;
     struct address address;
+    uint64_t id; /* differs per source of the receiver */
     char peer[ADDRESS_TEXT_MAX];
     int fd;                    /* connection; -1 = datagrams, or the connection has ended */
     bool is_stream;            /* the source came by a connection */
@@ -71,16 +74,19 @@ struct remote {
     /* ports of the earlier connections of the sender, by its own account */
     uint16_t ports[RECEIVER_PORTS_MAX];
     size_t ports_n;
+    uint64_t heard_bytes;        /* framer.received at heard_ms */
     uint64_t begun_ms, heard_ms; /* socket_now_ms of the first and the last bytes */
     struct packet_framer framer; /* splits the bytes of a connection into packets */
     struct buffer queue;         /* complete packets to write */
     size_t queue_at;             /* bytes of the queue that were written */
-    struct buffer head;          /* packets that are repeated at the head of each file */
+    uint64_t held_ms;   /* socket_now_ms since when frames wait for earlier ones; 0 = none */
+    struct buffer head; /* packets that are repeated at the head of each file */
     struct remote_stream *streams;
     size_t streams_n, streams_capacity;
     struct pair_map stream_index; /* (id, 0) to an index in `streams` */
     struct capture capture;
     struct packet_losses noted;  /* losses before the current file */
+    struct bare_packets *bare;   /* state of a sender without frames; NULL = other packets */
     struct folder_capture parts; /* files of a source that sends frames */
     char extension[16];          /* extension of its files, without the dot */
     ttr_received received;
@@ -99,6 +105,12 @@ struct ttr_receiver {
     bool is_merged_begun;
     uint32_t begun;              /* sources that began since begun_ms */
     uint64_t begun_ms;           /* socket_now_ms of the start of the count */
+    uint64_t next_id;            /* id of the next source */
+    bool is_feed;                /* packets of frames wait for ttr_receiver_read */
+    struct remote *fed;          /* source of the packet that the reader peeked; NULL = none */
+    struct part_file *fed_file;  /* main file that the reader peeked; NULL = a packet */
+    size_t fed_n;                /* bytes in the queue of the peeked packet */
+    struct buffer fed_bytes;     /* a main file */
     bool has_stream_output;      /* the output is the bytes of one source without packets */
     struct address last_refused; /* peer of the last refused datagram, which is reported once */
     /* bytes of the merged trace that its output has not accepted; complete packets but the first */
@@ -107,6 +119,9 @@ struct ttr_receiver {
     ttr_status status;         /* status of the first failure */
     ttr_error error;
     uint8_t *datagram;
+    /* metadata of packets that come without them, and their format; NULL = none were given */
+    struct buffer metadata;
+    const struct format *metadata_format;
 };
 
 /* --- receiver_sockets.c --- */
@@ -171,6 +186,13 @@ void remote_add_to_totals(const struct remote *remote, ttr_receiver_totals *tota
 /* Records the first failure of a receiver. */
 void receiver_fail(struct ttr_receiver *receiver, ttr_status status, const ttr_error *error);
 
+/* Returns true if the receiver has, or may have, a reader for packets of frames. */
+static inline bool receiver_can_feed(const struct ttr_receiver *receiver)
+{
+    return receiver->is_feed || (receiver->options.allows_reader && !receiver->is_merged_begun &&
+                                 !receiver->has_stream_output && receiver->sources_n < 2);
+}
+
 /* --- remote_output.c --- */
 
 #define RECEIVER_OUTPUT_WAIT_MS                                       \
@@ -188,6 +210,16 @@ void remote_enqueue(struct remote *remote, const uint8_t *bytes, size_t n);
 
 /* Writes what is queued, as far as the output accepts it; all of it if `is_final`. */
 void remote_flush(struct remote *remote, bool is_final);
+
+/* --- remote_frames.c --- */
+
+/* Returns true if another file must start before n bytes are written. */
+bool remote_must_rotate(const struct remote *remote, size_t n);
+
+/* Writes the queued packets of frames to their files, in order; all of them if `is_final`. */
+TTR_MUST ttr_status remote_flush_frames(struct remote *remote, bool is_final, ttr_error *error);
+
+/* --- remote_output.c --- */
 
 /* Writes the bytes of the merged trace that wait for the output. Returns false if it accepts no
  * more now, or failed. `wait_ms`: time that the output has to accept bytes. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -775,6 +776,32 @@ static void silent_connection_is_cut_off(void **state)
     receiver_scene_close(&scene, &totals);
 }
 
+/* A connection that sends one byte at a time never completes a packet within the idle time. */
+static void slow_connection_is_cut_off(void **state)
+{
+    (void)state;
+    struct receiver_scene scene = {.work = work, .options = {.output = -1, .idle_ms = 100}};
+    struct buffer bytes, one;
+    ttr_receiver_totals totals = {.size = sizeof totals};
+    buffer_init(&bytes, alloc_default());
+    add_packets(&bytes, 0, 10);
+    receiver_scene_open(&scene, "tcp::0", "slow");
+    int fd = receiver_scene_dial(&scene);
+    for (size_t i = 0; i < bytes.n && totals.cut_off == 0; i++) {
+        buffer_init(&one, alloc_default());
+        buffer_add(&one, bytes.bytes + i, 1);
+        receiver_scene_send(fd, &one);
+        buffer_free(&one);
+        receiver_scene_step(&scene, 10);
+        ttr_receiver_sum(scene.receiver, &totals);
+        (void)poll(NULL, 0, 5);
+    }
+    (void)close(fd);
+    receiver_scene_close(&scene, &totals);
+    assert_int_equal(totals.cut_off, 1);
+    buffer_free(&bytes);
+}
+
 static void other_format_is_stored_as_a_stream(void **state)
 {
     (void)state;
@@ -851,6 +878,7 @@ int main(void)
         cmocka_unit_test(honest_sender_loses_nothing_beside_16_hostile_ones),
         cmocka_unit_test(senders_above_the_limit_are_refused),
         cmocka_unit_test(silent_connection_is_cut_off),
+        cmocka_unit_test(slow_connection_is_cut_off),
         cmocka_unit_test(other_format_is_stored_as_a_stream),
         cmocka_unit_test(wrong_options_are_misuse),
     };

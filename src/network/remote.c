@@ -21,6 +21,7 @@
 
 #define RESUME_BYTES (UINT64_C(8) << 20) /* bytes that a sender may repeat after a reconnection */
 #define SESSIONS_MS 60000u               /* time in which restarts of a peer are counted */
+#define NO_METADATA "no metadata of its packets arrived: give them as a file, or send them, too"
 #define CANNOT_MERGE "a trace of this format cannot be merged into the output: it needs a folder"
 #define RESUME_SILENCE_MS 3000u /* silence after which another connection may resume a source */
 
@@ -55,6 +56,7 @@ struct remote *remote_new(struct ttr_receiver *receiver, const struct address *a
     }
     *remote = (struct remote){.receiver = receiver,
                               .address = *address,
+                              .id = receiver->next_id++,
                               .fd = fd,
                               .is_stream = fd >= 0,
                               .begun_ms = socket_now_ms(),
@@ -81,6 +83,11 @@ void remote_free(struct remote *remote)
     ttr_error error = {0};
     if (remote->fd >= 0)
         (void)close(remote->fd);
+    if (remote->bare && !remote->has_begun && !remote->is_blocked)
+        refuse_remote(receiver, &remote->address, NO_METADATA);
+    if (remote->bare)
+        remote->received.garbage += remote->bare->held.n;
+    bare_packets_free(remote->bare);
     remote_write_losses(remote);
     ttr_status status = capture_close(&remote->capture, &error);
     if (status != TTR_OK)
@@ -130,9 +137,9 @@ static void accept_part(struct remote *remote, const struct framed_packet *packe
     ttr_error error = {0};
     bool is_refused = true;
     ttr_status status = TTR_OK;
+    struct capture *capture = remote->receiver->is_feed ? NULL : &remote->capture;
     if (file_frame_parse(packet->bytes, packet->n, &frame))
-        status =
-            folder_capture_add_part(&remote->parts, &remote->capture, &frame, &is_refused, &error);
+        status = folder_capture_add_part(&remote->parts, capture, &frame, &is_refused, &error);
     if (is_refused) {
         /* its bytes count once */
         remote->received.packets--;
@@ -340,6 +347,8 @@ static struct remote *begin_successor(struct remote *remote)
     next->format = remote->format;
     next->transfer = remote->transfer;
     next->is_stream = remote->is_stream;
+    next->bare = remote->bare;
+    remote->bare = NULL;
     remote->fd = -1;
     struct packet_framer framer = remote->framer;
     remote->framer = next->framer;
@@ -403,6 +412,16 @@ static struct remote *prepare_source(struct remote *remote, const struct packet_
 
 /* --- Datagrams --- */
 
+/* A datagram, or the frames that were made of it. */
+struct peer_datagram {
+    const struct address *address;
+    const struct format *format;
+    const struct format_transfer *transfer;
+    const uint8_t *bytes;
+    size_t n;
+    uint64_t packet_max; /* bytes of a packet */
+};
+
 static struct remote *find_remote_of_peer(const struct ttr_receiver *receiver,
                                           const struct address *address)
 {
@@ -415,16 +434,98 @@ static struct remote *find_remote_of_peer(const struct ttr_receiver *receiver,
     return NULL;
 }
 
+/* Accepts the packets at the start of the bytes. `remote`: the source of the peer; NULL = none yet.
+ * Returns the number of bytes of these packets. */
+static size_t accept_packets(struct ttr_receiver *receiver, struct remote **remote,
+                             const struct peer_datagram *datagram)
+{
+    const struct format_transfer *transfer = datagram->transfer;
+    const uint64_t max = datagram->packet_max;
+    size_t at = 0;
+    while (at < datagram->n) {
+        const size_t left = datagram->n - at;
+        struct framed_packet packet = {.bytes = datagram->bytes + at};
+        uint64_t size = left >= transfer->frame_size ? transfer->get_size(packet.bytes, max) : 0;
+        packet.n = (size_t)size;
+        if (size == 0 || size > left || !transfer->parse(packet.bytes, packet.n, &packet.facts))
+            break;
+        *remote = *remote ? *remote : remote_new(receiver, datagram->address, -1);
+        if (!*remote)
+            return datagram->n;
+        (*remote)->format = datagram->format;
+        (*remote)->transfer = transfer;
+        *remote = prepare_source(*remote, &packet.facts);
+        if (!*remote)
+            return datagram->n;
+        (*remote)->heard_ms = socket_now_ms();
+        accept_packet(*remote, &packet);
+        at += packet.n;
+    }
+    return at;
+}
+
+/* Accepts a datagram with packets or metadata of a sender without frames. */
+static void accept_bare_packets(struct ttr_receiver *receiver, struct remote *remote,
+                                const struct peer_datagram *datagram)
+{
+    struct buffer frames;
+    ttr_error error = {0};
+    const struct buffer *metadata = receiver->metadata_format ? &receiver->metadata : NULL;
+    remote = remote ? remote : remote_new(receiver, datagram->address, -1);
+    if (!remote)
+        return;
+    remote->format = datagram->format;
+    remote->transfer = &file_frame_transfer;
+    remote->heard_ms = socket_now_ms();
+    if (!remote->bare)
+        remote->bare = bare_packets_new(&receiver->alloc, datagram->format, metadata,
+                                        receiver->options.queue_bytes);
+    buffer_init(&frames, &receiver->alloc);
+    if (remote->bare) {
+        const struct bare_result result =
+            bare_packets_add(remote->bare, datagram->bytes, datagram->n, &frames);
+        remote->received.garbage += result.garbage;
+        remote->received.dropped += result.dropped;
+        if (result.has_main_changed)
+            folder_capture_forget(&remote->parts, 0);
+    }
+    if (!remote->bare || frames.failed)
+        receiver_fail(receiver, fail_memory(&error), &error);
+    const struct peer_datagram wrapped = {.address = datagram->address,
+                                          .format = datagram->format,
+                                          .transfer = &file_frame_transfer,
+                                          .bytes = frames.bytes,
+                                          .n = frames.n,
+                                          .packet_max = UINT32_MAX};
+    if (receiver->status == TTR_OK)
+        (void)accept_packets(receiver, &remote, &wrapped);
+    buffer_free(&frames);
+}
+
 void remote_accept_datagram(struct ttr_receiver *receiver, const struct address *address,
                             const uint8_t *bytes, size_t n)
 {
     struct remote *remote = find_remote_of_peer(receiver, address);
-    const uint64_t max = receiver->options.packet_max;
-    const struct format_transfer *transfer = remote ? remote->transfer : NULL;
-    const struct format *format =
-        remote ? remote->format : recognise_packets(bytes, n, max, &transfer);
-    size_t at = 0;
-    if (format && !receiver->folder && (!transfer->rebase || receiver->has_stream_output)) {
+    struct peer_datagram datagram = {.address = address,
+                                     .format = remote ? remote->format : NULL,
+                                     .transfer = remote ? remote->transfer : NULL,
+                                     .bytes = bytes,
+                                     .n = n,
+                                     .packet_max = receiver->options.packet_max};
+    bool is_bare = remote && remote->bare;
+    if (!remote)
+        datagram.format =
+            recognise_packets(bytes, n, receiver->options.packet_max, &datagram.transfer);
+    if (!datagram.format) {
+        datagram.format = bare_packets_recognise(bytes, n);
+        is_bare = datagram.format != NULL;
+    }
+    const bool has_frames = is_bare || datagram.transfer == &file_frame_transfer;
+    const bool can_feed = has_frames && datagram.format && receiver_can_feed(receiver);
+    const bool can_merge = !is_bare && datagram.format && datagram.transfer->rebase &&
+                           !receiver->has_stream_output && !receiver->is_feed;
+    receiver->is_feed |= can_feed && !receiver->folder;
+    if (datagram.format && !receiver->folder && !can_merge && !can_feed) {
         refuse_datagram(receiver, address);
         return;
     }
@@ -432,24 +533,11 @@ void remote_accept_datagram(struct ttr_receiver *receiver, const struct address 
         receiver->ended.refused_packets++;
         return;
     }
-    while (format && at < n) {
-        struct framed_packet packet = {.bytes = bytes + at};
-        uint64_t size = n - at >= transfer->frame_size ? transfer->get_size(packet.bytes, max) : 0;
-        packet.n = (size_t)size;
-        if (size == 0 || size > n - at || !transfer->parse(packet.bytes, packet.n, &packet.facts))
-            break;
-        remote = remote ? remote : remote_new(receiver, address, -1);
-        if (!remote)
-            return;
-        remote->format = format;
-        remote->transfer = transfer;
-        remote = prepare_source(remote, &packet.facts);
-        if (!remote)
-            return;
-        remote->heard_ms = socket_now_ms();
-        accept_packet(remote, &packet);
-        at += packet.n;
+    if (is_bare) {
+        accept_bare_packets(receiver, remote, &datagram);
+        return;
     }
+    const size_t at = datagram.format ? accept_packets(receiver, &remote, &datagram) : 0;
     receiver->ended.garbage_datagrams += at == 0;
     if (at < n && remote)
         remote->received.garbage += n - at;
@@ -474,7 +562,10 @@ static bool detect_remote_format(struct remote *remote)
     bool is_file = format && !transfer && (!format->folder || format->folder->reads_alone);
     struct ttr_receiver *receiver = remote->receiver;
     bool can_merge = transfer && transfer->rebase && !receiver->has_stream_output;
-    if (is_file && !receiver->folder && receiver->options.allows_stream &&
+    can_merge &= !receiver->is_feed;
+    if (transfer == &file_frame_transfer && !receiver->folder && receiver_can_feed(receiver))
+        can_merge = receiver->is_feed = true;
+    if (is_file && !receiver->folder && receiver->options.allows_stream && !receiver->is_feed &&
         !receiver->has_stream_output && !receiver->is_merged_begun)
         can_merge = receiver->has_stream_output = true;
     if (format && (can_merge || (remote->receiver->folder && (transfer || is_file)))) {
@@ -512,13 +603,22 @@ static void note_ports(struct remote *remote, const struct framed_packet *packet
         remote->ports[remote->ports_n++] = load_u16be(facts->ports + (size_t)2 * i);
 }
 
+/* Notes that the sender is not silent: it sent a complete packet, or RECEIVER_PIECE bytes of one. A
+ * sender of single bytes counts as silent. */
+static void note_heard(struct remote *remote)
+{
+    remote->heard_ms = socket_now_ms();
+    remote->heard_bytes = remote->framer.received;
+}
+
 struct remote *remote_accept_bytes(struct remote *remote)
 {
     struct framed_packet packet;
     enum framer_result result;
-    remote->heard_ms = socket_now_ms();
     if (!detect_remote_format(remote))
         return remote;
+    if (!remote->transfer || remote->framer.received - remote->heard_bytes >= RECEIVER_PIECE)
+        note_heard(remote);
     if (!remote->transfer) {
         accept_stream(remote);
         return remote;
@@ -536,6 +636,7 @@ struct remote *remote_accept_bytes(struct remote *remote)
         remote = is_of_other_sender(next, &packet) ? separate_sender(next) : next;
         if (!remote)
             return next;
+        note_heard(remote);
         accept_packet(remote, &packet);
     }
     if (result == FRAMER_HOSTILE)

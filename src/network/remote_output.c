@@ -1,8 +1,9 @@
 /* Output of a source: its files, or its share of the merged trace.
  *
- * Files get the bytes as they came. The merged trace gets one packet at a time: its times are
- * relative to 1970 instead of the epoch of the source, and its stream gets a number of its own.
- * Without an epoch the packets wait for HOLD_MS, since an epoch may come late. */
+ * Files get the bytes as they came; those of frames are written by remote_frames.c. The merged
+ * trace gets one packet at a time: its times are relative to 1970 instead of the epoch of the
+ * source, and its stream gets a number of its own. Without an epoch the packets wait for HOLD_MS,
+ * since an epoch may come late. */
 #include "network/receiver.h"
 
 #include <errno.h>
@@ -106,17 +107,6 @@ static size_t count_complete_packets(const struct remote *remote, size_t n)
         at += (size_t)size;
     }
     return transfer ? at : n;
-}
-
-static bool must_rotate_output(const struct remote *remote, size_t n)
-{
-    const ttr_receiver_options *options = &remote->receiver->options;
-    const struct capture *capture = &remote->capture;
-    const uint64_t head = remote->head.n + folder_capture_bytes(&remote->parts);
-    if (!remote->transfer || capture->size <= head)
-        return false;
-    return (options->rotate_bytes && capture->size + n > options->rotate_bytes) ||
-           (options->rotate_ms && socket_now_ms() - capture->begun_ms >= options->rotate_ms);
 }
 
 static ttr_status append_to_output(struct remote *remote, const uint8_t *bytes, size_t n,
@@ -224,32 +214,13 @@ static ttr_status flush_to_files(struct remote *remote, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     while (status == TTR_OK && remote->queue_at < remote->queue.n) {
-        if (must_rotate_output(remote, remote->transfer ? first_packet_size(remote) : 0))
+        if (remote_must_rotate(remote, remote->transfer ? first_packet_size(remote) : 0))
             status = rotate_output(remote, error);
         size_t n = bytes_before_rotation(remote);
         if (status == TTR_OK)
             status = append_to_output(remote, remote->queue.bytes + remote->queue_at, n, error);
         if (status == TTR_OK)
             note_written(remote, remote->queue.bytes + remote->queue_at, n);
-        remote->queue_at += n;
-    }
-    return status;
-}
-
-/* Writes the queued packets of frames to their files. */
-static ttr_status flush_frames(struct remote *remote, ttr_error *error)
-{
-    ttr_status status = TTR_OK;
-    while (status == TTR_OK && remote->queue_at < remote->queue.n) {
-        const size_t n = first_packet_size(remote);
-        struct file_frame frame;
-        const bool is_valid = file_frame_parse(remote->queue.bytes + remote->queue_at, n, &frame);
-        if (is_valid && must_rotate_output(remote, frame.content_n)) {
-            status = folder_capture_rotate(&remote->parts, &remote->capture, error);
-            remote->received.files++;
-        }
-        if (is_valid && status == TTR_OK)
-            status = folder_capture_append(&remote->capture, &frame, error);
         remote->queue_at += n;
     }
     return status;
@@ -342,9 +313,12 @@ void remote_flush(struct remote *remote, bool is_final)
     ttr_error error = {0};
     if (!remote->has_begun || receiver->status != TTR_OK)
         return;
-    if (receiver->folder) {
-        ttr_status status = remote_has_frames(remote) ? flush_frames(remote, &error)
-                                                      : flush_to_files(remote, &error);
+    if (receiver->is_feed) {
+        /* ttr_receiver_read consumes the queue */
+    } else if (receiver->folder) {
+        ttr_status status = remote_has_frames(remote)
+                                ? remote_flush_frames(remote, is_final, &error)
+                                : flush_to_files(remote, &error);
         if (status != TTR_OK)
             receiver_fail(receiver, status, &error);
     } else {

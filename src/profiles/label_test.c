@@ -18,6 +18,7 @@ static void dotnet_name_becomes_class_and_method(void **state)
     expect_label("app!A.B.List`1[System.Int32].Add(!0,class [x]C.D)", "List`1.Add");
     expect_label("app!A.B..ctor(int32)", "B..ctor");
     expect_label("app!Program.<Main>$(string[])", "Program.<Main>$");
+    expect_label("app!A.Task+<>c.<.cctor>b__274_0(class System.Object)", "Task+c.<.cctor>b__274_0");
     expect_label("ManagedModule!?", "?");
 }
 
@@ -31,6 +32,39 @@ static void cxx_name_becomes_class_and_method(void **state)
     expect_label("a::(anonymous namespace)::F::operator()(int) const", "F::operator()");
     expect_label("ns::A::operator<(ns::A const&)", "A::operator<");
     expect_label("core::fmt::Write::write_fmt", "Write::write_fmt");
+}
+
+static void return_type_of_template_is_left_out(void **state)
+{
+    (void)state;
+    expect_label(
+        "app!void ns::Index<std::basic_string<char>, std::shared_ptr<A> >::for_each<F::g() "
+        "const::{lambda(int)#1}>(F::g() const::{lambda(int)#1}&&) const",
+        "Index::for_each");
+    expect_label("unsigned long std::count<A*, int>(A*, A*, int const&)", "std::count");
+    expect_label("std::enable_if<true, int>::type ns::A::f<int>(int)", "A::f");
+    expect_label("ns::A::operator std::string() const", "A::operator std::string");
+    expect_label("operator new(unsigned long)", "operator new");
+    expect_label("load file (x)", "load");
+}
+
+static void lambda_keeps_its_number(void **state)
+{
+    (void)state;
+    expect_label("ns::A::f(int)::{lambda(int, char)#2}::operator()(int, char) const", "A::f");
+    expect_label("ns::f::{lambda(int)#2}::operator()", "{lambda#2}::operator()");
+    expect_label("app::main::{{closure}}", "main::{{closure}}");
+}
+
+static void rust_method_of_trait_has_its_type(void **state)
+{
+    (void)state;
+    expect_label("<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop", "Vec::drop");
+    expect_label("<&mut T as core::fmt::Display>::fmt", "T::fmt");
+    expect_label("<dyn app::Shape>::area::h0123456789abcdef", "area::h0123456789abcdef");
+    expect_label("core::ops::function::FnOnce::call_once{{vtable.shim}}",
+                 "FnOnce::call_once{{vtable.shim}}");
+    expect_label("<closed", "<closed");
 }
 
 static void other_names_are_kept(void **state)
@@ -61,6 +95,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dotnet_name_becomes_class_and_method),
         cmocka_unit_test(cxx_name_becomes_class_and_method),
+        cmocka_unit_test(return_type_of_template_is_left_out),
+        cmocka_unit_test(lambda_keeps_its_number),
+        cmocka_unit_test(rust_method_of_trait_has_its_type),
         cmocka_unit_test(other_names_are_kept),
         cmocka_unit_test(label_fits_any_room),
     };

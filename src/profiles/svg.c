@@ -329,6 +329,7 @@ static ttr_status append_all_boxes(const struct graph *graph, ttr_error *error)
     return status;
 }
 
+/* The height is fixed, so that a browser scrolls through many rows instead of shrinking them. */
 static void append_svg_head(const struct graph *graph)
 {
     struct buffer *to = &graph->out->to;
@@ -338,6 +339,7 @@ static void append_svg_head(const struct graph *graph)
             "version=\"1.1\" width=\"100%\" viewBox=\"0 0 1200 ");
     append_decimal(to, height, 0);
     buffer_add_text(to, "\"");
+    append_attribute(to, "height", height, 0);
     append_attribute(to, "data-inner", INNER, 0);
     append_attribute(to, "data-margin", MARGIN, 0);
     buffer_add_text(to, ">\n");

@@ -1,5 +1,7 @@
 /* Databases and results (tracetta/query.h). */
 #include "query/leaf.h"
+#include "query/query_intervals.h"
+#include "query/sql.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -111,6 +113,28 @@ static bool is_star(const char *sql, const char *before)
     return false;
 }
 
+/* Calls `see` with the names that a function or module reads without naming them. */
+static void see_implied_names(const char *name, void (*see)(void *user_data, const char *name),
+                              void *user_data)
+{
+    static const struct {
+        const char *name, *implied[7];
+    } all[] = {
+        {"arg",
+         {"args", "arg_set_id", "key", "int_value", "string_value", "real_value", "value_type"}},
+        {"extract_arg", {"args", "arg_set_id", "key", "int_value", "string_value", "real_value"}},
+        {"span_join", {"ts", "dur"}},
+        {"span_left_join", {"ts", "dur"}},
+        {"span_outer_join", {"ts", "dur"}},
+        {"interval_intersect", {"id", "ts", "dur"}},
+        {"_interval_intersect", {"id", "ts", "dur"}},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t k = 0; sqlite3_stricmp(name, all[i].name) == 0 && k < 7 && all[i].implied[k];
+             k++)
+            see(user_data, all[i].implied[k]);
+}
+
 void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *name),
                      void *user_data)
 {
@@ -124,8 +148,10 @@ void ttr_query_names(const char *sql, void (*see)(void *user_data, const char *n
         }
         if ((*sql == '*' && is_star(start, sql)) || sqlite3_strnicmp(sql, "natural", 7) == 0)
             see(user_data, "*");
-        if (copy_name(&sql, name))
+        if (copy_name(&sql, name)) {
             see(user_data, name);
+            see_implied_names(name, see, user_data);
+        }
         if (sql == begin)
             sql++;
         /* Words and the rest of a number, as in "1e5", are not names. */
@@ -203,6 +229,12 @@ ttr_query *ttr_query_new(ttr *t, const ttr_store *store, ttr_error *error)
         result = leaf_add_table(query);
     if (result == SQLITE_OK)
         result = query_add_functions(query->db);
+    if (result == SQLITE_OK)
+        result = query_add_arg_function(query);
+    if (result == SQLITE_OK)
+        result = query_add_span_join(query);
+    if (result == SQLITE_OK)
+        result = query_add_intervals(query);
     if (result != SQLITE_OK) {
         set_error(error, convert_sqlite_status(result), 0, sqlite3_errmsg(query->db));
         ttr_query_free(query);
@@ -270,6 +302,7 @@ void ttr_query_free(ttr_query *query)
     if (!query)
         return;
     (void)sqlite3_close_v2(query->db);
+    query_free_args(query);
     free(query);
 }
 
@@ -311,6 +344,58 @@ static bool is_select(sqlite3_stmt *statement)
     return sqlite3_stmt_readonly(statement) && sqlite3_column_count(statement) > 0;
 }
 
+/* Compiles a statement again with its literals and leaves. Returns false with `error`. */
+static bool prepare_expanded(ttr_result *result, const char *sql, ttr_error *error)
+{
+    ttr_query *query = result->query;
+    char *expanded = query_expand_literals(query, sql);
+    int status = SQLITE_OK;
+    if (expanded) {
+        (void)sqlite3_finalize(result->plain);
+        result->plain = NULL;
+        status = sqlite3_prepare_v2(query->db, expanded, -1, &result->plain, NULL);
+        if (status != SQLITE_OK)
+            set_error(error, convert_sqlite_status(status), 0, sqlite3_errmsg(query->db));
+    }
+    result->statement = result->plain;
+    if (status == SQLITE_OK && !query->has_no_leaves)
+        prepare_leaves(result, expanded ? expanded : sql);
+    sqlite3_free(expanded);
+    return status == SQLITE_OK;
+}
+
+/* Returns the offset of the table that SQLite does not find, for which it gives no offset itself;
+ * 0 if `message` is about something else. */
+static uint64_t find_missing_table(const char *text, const char *message)
+{
+    static const char start[] = "no such table: ";
+    struct sql sql;
+    uint64_t offset = 0;
+    if (strncmp(message, start, sizeof start - 1) != 0)
+        return 0;
+    const char *schema_end = strchr(message + sizeof start - 1, '.');
+    const char *name = schema_end ? schema_end + 1 : message + sizeof start - 1;
+    if (sql_init(&sql, text)) {
+        for (uint32_t i = 0; i < sql.tokens_n && offset == 0; i++) {
+            if (sql_is_name(&sql, i) && sql_name_equals(&sql, i, name))
+                offset = sql.tokens[i].at;
+        }
+    }
+    sql_free(&sql);
+    return offset;
+}
+
+/* Sets the error of a statement that SQLite could not compile, or that has no words. `replaced` is
+ * the text that was compiled instead of `sql`; NULL = `sql` itself. */
+static void set_compile_error(const ttr_query *query, int status, const char *sql,
+                              const char *replaced, ttr_error *error)
+{
+    const char *message = status == SQLITE_OK ? "there is no statement" : sqlite3_errmsg(query->db);
+    const int at = status == SQLITE_OK || replaced ? -1 : sqlite3_error_offset(query->db);
+    set_error(error, convert_sqlite_status(status),
+              at < 0 ? find_missing_table(sql, message) : (uint64_t)at, message);
+}
+
 ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **rest,
                               ttr_error *error)
 {
@@ -324,37 +409,29 @@ ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **re
     result->next = query->results;
     query->results = result;
     /* The plain statement has the names of the columns, and runs if a leaf cannot. */
-    const int status = sqlite3_prepare_v2(query->db, sql, -1, &result->plain, &after);
+    char *replaced = query_expand_macros(query, sql, &after);
+    const int status = sqlite3_prepare_v2(query->db, replaced ? replaced : sql, -1, &result->plain,
+                                          replaced ? NULL : &after);
     if (rest)
         *rest = after;
     if (status != SQLITE_OK || !result->plain) {
-        const int at = status == SQLITE_OK ? -1 : sqlite3_error_offset(query->db);
-        set_error(error, convert_sqlite_status(status), at < 0 ? 0 : (uint64_t)at,
-                  status == SQLITE_OK ? "there is no statement" : sqlite3_errmsg(query->db));
+        set_compile_error(query, status, sql, replaced, error);
+        sqlite3_free(replaced);
         ttr_result_free(result);
         return NULL;
     }
     if (query->is_read_only && !is_select(result->plain)) {
         set_error(error, TTR_E_MISUSE, 0, "not authorized: only statements that return rows");
+        sqlite3_free(replaced);
         ttr_result_free(result);
         return NULL;
     }
-    char *expanded = query_expand_literals(query, sql);
-    if (expanded) {
-        (void)sqlite3_finalize(result->plain);
-        result->plain = NULL;
-        if (sqlite3_prepare_v2(query->db, expanded, -1, &result->plain, NULL) != SQLITE_OK) {
-            set_error(error, TTR_E_NOMEM, 0, sqlite3_errmsg(query->db));
-            sqlite3_free(expanded);
-            ttr_result_free(result);
-            return NULL;
-        }
-    }
-    result->statement = result->plain;
-    if (!query->has_no_leaves)
-        prepare_leaves(result, expanded ? expanded : sql);
-    sqlite3_free(expanded);
-    return result;
+    const bool is_ready = prepare_expanded(result, replaced ? replaced : sql, error);
+    sqlite3_free(replaced);
+    if (is_ready)
+        return result;
+    ttr_result_free(result);
+    return NULL;
 }
 
 /* Computes the leaves of a statement before its first row. */

@@ -30,7 +30,9 @@ struct ttr_query {
     ttr_query *schemas; /* attached schemas, linked by `next` */
     ttr_query *owner;   /* query to which this schema is attached; NULL if this is not a schema */
     ttr_query *next;
-    char schema[64]; /* name of an attached schema */
+    char schema[64];        /* name of an attached schema */
+    struct query_arg *args; /* arguments that extract_arg has read */
+    int nested;             /* tables of intervals that are being started inside each other */
     ttr_progress progress;
     void *user_data;
 };
@@ -50,6 +52,17 @@ char *query_expand_literals(const ttr_query *query, const char *text);
 /* Returns the type that a table declares for a column of a result: INT, FLOAT or TEXT;
  * TTR_TYPE_NULL for results of expressions. */
 ttr_type query_declared_type(const ttr_result *result, size_t column);
+
+/* Replaces arg('key') and interval_intersect!(...) (query_macros.c).  Returns the statement, to be
+ * freed with sqlite3_free, or NULL if it has none.  *rest is the text after it. */
+char *query_expand_macros(const ttr_query *query, const char *text, const char **rest);
+
+/* Adds extract_arg (query_args.c).  Returns a status of SQLite. */
+int query_add_arg_function(ttr_query *query);
+void query_free_args(ttr_query *query);
+
+/* Name of the table that interval_intersect! becomes. */
+#define INTERVALS_TABLE "tracetta_intervals"
 
 /* Adds the aggregate functions. Returns a status of SQLite. */
 int query_add_functions(sqlite3 *db);

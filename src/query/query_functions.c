@@ -1,4 +1,5 @@
-/* Aggregate functions: percentile(x, p) and median(x), exact, interpolating between neighbours. */
+/* Aggregate functions: percentile(x, p) and median(x), exact, interpolating between neighbours, and
+ * histogram(x), counts between powers of two. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,12 +75,69 @@ static void end_percentile(sqlite3_context *context)
     free(values->list);
 }
 
+/* --- Histogram --- */
+
+#define BINS_MAX 64u
+
+struct histogram {
+    int64_t below;          /* negative values */
+    int64_t bins[BINS_MAX]; /* bin 0: values below 1; bin i: values below 2^i */
+};
+
+static void step_histogram(sqlite3_context *context, int n, sqlite3_value **value)
+{
+    struct histogram *histogram = sqlite3_aggregate_context(context, sizeof *histogram);
+    (void)n;
+    if (!histogram || sqlite3_value_type(value[0]) == SQLITE_NULL)
+        return;
+    const double number = sqlite3_value_double(value[0]);
+    unsigned bin = 0;
+    for (double end = 1; bin < BINS_MAX - 1 && number >= end; end *= 2)
+        bin++;
+    if (number < 0)
+        histogram->below++;
+    else
+        histogram->bins[bin]++;
+}
+
+/* Returns a JSON array of [from, to, count], from the first bin with values to the last. */
+static void end_histogram(sqlite3_context *context)
+{
+    const struct histogram *histogram = sqlite3_aggregate_context(context, 0);
+    unsigned first = 0, last = BINS_MAX;
+    while (histogram && first < BINS_MAX && histogram->bins[first] == 0)
+        first++;
+    while (histogram && last > 0 && histogram->bins[last - 1] == 0)
+        last--;
+    if (!histogram || (first >= last && histogram->below == 0)) {
+        sqlite3_result_null(context);
+        return;
+    }
+    sqlite3_str *text = sqlite3_str_new(sqlite3_context_db_handle(context));
+    sqlite3_str_appendchar(text, 1, '[');
+    if (histogram->below)
+        sqlite3_str_appendf(text, "[null,0,%lld]", (long long)histogram->below);
+    for (unsigned i = first; i < last; i++)
+        sqlite3_str_appendf(text, "%s[%llu,%llu,%lld]", sqlite3_str_length(text) > 1 ? "," : "",
+                            i ? 1ull << (i - 1) : 0ull, 1ull << i, (long long)histogram->bins[i]);
+    sqlite3_str_appendchar(text, 1, ']');
+    sqlite3_result_text(context, sqlite3_str_finish(text), -1, sqlite3_free);
+}
+
 int query_add_functions(sqlite3 *db)
 {
-    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
-    const int status = sqlite3_create_function(db, "percentile", 2, flags, NULL, NULL,
-                                               step_percentile, end_percentile);
-    return status == SQLITE_OK ? sqlite3_create_function(db, "median", 1, flags, NULL, NULL,
-                                                         step_median, end_percentile)
-                               : status;
+    static const struct {
+        const char *name;
+        int arguments;
+        void (*step)(sqlite3_context *context, int n, sqlite3_value **value);
+        void (*end)(sqlite3_context *context);
+    } functions[] = {{"percentile", 2, step_percentile, end_percentile},
+                     {"median", 1, step_median, end_percentile},
+                     {"histogram", 1, step_histogram, end_histogram}};
+    int status = SQLITE_OK;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions && status == SQLITE_OK; i++)
+        status = sqlite3_create_function(db, functions[i].name, functions[i].arguments,
+                                         SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, NULL,
+                                         functions[i].step, functions[i].end);
+    return status;
 }

@@ -14,7 +14,7 @@ struct pool_chunk {
 
 void block_pool_init(struct block_pool *pool, const struct alloc *alloc)
 {
-    *pool = (struct block_pool){.alloc = alloc};
+    *pool = (struct block_pool){.alloc = alloc, .memory = store_memory_of(alloc)};
 }
 
 void block_pool_free(struct block_pool *pool)
@@ -172,6 +172,7 @@ static void read_block(const struct column_block *block, size_t from, size_t n, 
 
 void column_read(const struct column *column, uint64_t row, size_t n, int64_t *values)
 {
+    store_memory_step(column->pool->memory, n * sizeof *values);
     while (n > 0) {
         const size_t i = (size_t)(row / STORE_BLOCK), from = (size_t)(row % STORE_BLOCK);
         const bool is_tail = i == column->blocks_n;

@@ -20,8 +20,8 @@
  *         is_wanted (1), rows (8), for each column: is_filled (1), if so its section
  *     parts: number (4), for each: size of the name (1), name, section
  *
- * The section of a column of n rows has n / 1024 heads of 16 bytes (base, width, has_null, zeros),
- * the numbers of the blocks, and n % 1024 values of 8 bytes. */
+ * The section of a column of n rows has (n - 1) / 1024 heads of 16 bytes (base, width, has_null,
+ * zeros), the numbers of the blocks, and the last 1 to 1,024 values of 8 bytes. */
 #ifndef TRACETTA_STORE_SAVED_H
 #define TRACETTA_STORE_SAVED_H
 

@@ -11,6 +11,8 @@
 #include "base/status.h"
 #include "store/saved.h"
 
+#define BYTES_PER_EVENT 64u /* of the blocks that an event usually changes */
+
 /* --- Creating --- */
 
 static bool is_table_selected(const ttr_store_options *options, const char *name)
@@ -90,6 +92,8 @@ static const uint8_t counter_tables[] = {STORE_COUNTER,
                                          STORE_CPU_COUNTER_TRACK,
                                          STORE_THREAD_COUNTER_TRACK,
                                          STORE_PROCESS_COUNTER_TRACK};
+static const uint8_t sample_tables[] = {STORE_PERF_SAMPLE, STORE_STACK_CALLSITE, STORE_STACK_FRAME,
+                                        STORE_STACK_MAPPING};
 static const uint8_t state_tables[] = {STORE_SCHED, STORE_THREAD_STATE};
 
 static bool is_any_wanted(const ttr_store *store, const uint8_t *tables, size_t n)
@@ -124,6 +128,7 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
                               store->tables[STORE_LOG].is_wanted ||
                               store->tables[STORE_LOSS].is_wanted;
     store->has_slices = is_any_wanted(store, slice_tables, sizeof slice_tables);
+    store->has_samples = is_any_wanted(store, sample_tables, sizeof sample_tables);
     store->has_flows = store->tables[STORE_FLOW].is_wanted;
     store->has_classes =
         store->tables[STORE_CLASS].is_wanted || store->tables[STORE_FIELD].is_wanted;
@@ -137,21 +142,22 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
 
 ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *error)
 {
-    const struct alloc *alloc = alloc_default();
     if (!t || (options && options->size != sizeof *options)) {
         (void)fail(error, TTR_E_MISUSE, 0, "options of the store are invalid");
         return NULL;
     }
-    ttr_store *store = alloc_zero(alloc, 1, sizeof *store);
+    ttr_store *store = alloc_zero(alloc_default(), 1, sizeof *store);
     if (store) {
         store->t = t;
-        store->alloc = alloc;
+        store_memory_init(&store->memory, options ? options->memory : 0);
+        const struct alloc *alloc = store->alloc = &store->memory.alloc;
         store->first = INT64_MAX;
         store->last = TTR_STORE_NULL;
         pair_map_init(&store->track_ids, alloc);
         pair_map_init(&store->counter_ids, alloc);
         store_states_init(store);
         store_classes_init(store);
+        store_samples_init(store);
         store->fields = ttr_field_buffer_new(t);
         block_pool_init(&store->pool, alloc);
         block_pool_init(&store->ended_pool, alloc);
@@ -184,6 +190,7 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->flows, store->flows_capacity, sizeof *store->flows);
     store_states_free(store);
     store_classes_free(store);
+    store_samples_free(store);
     for (size_t i = 0; i < store->wanted_n; i++)
         alloc_free(alloc, store->wanted_columns[i], strlen(store->wanted_columns[i]) + 1, 1);
     alloc_free(alloc, store->wanted_columns, store->wanted_columns ? store->wanted_n + 1 : 0,
@@ -194,7 +201,8 @@ void ttr_store_free(ttr_store *store)
     pair_map_free(&store->track_ids);
     pair_map_free(&store->counter_ids);
     ttr_field_buffer_free(store->fields);
-    alloc_free(alloc, store, 1, sizeof *store);
+    store_memory_close(&store->memory);
+    alloc_free(alloc_default(), store, 1, sizeof *store);
 }
 
 /* --- Reading --- */
@@ -271,6 +279,8 @@ static bool add_event(ttr_store *store, const ttr_event *event)
         (store->has_slices && !store_add_slice(store, event)) ||
         (store->has_flows && is_flow(event) && !store_add_flow(store, event)) ||
         (store->has_classes && !store_add_to_classes(store, event)) ||
+        (store->has_samples && (event->stack || event->kind == TTR_KIND_SAMPLE) &&
+         !store_add_sample(store, event)) ||
         (store->has_counters && event->kind == TTR_KIND_COUNTER &&
          !store_add_counter(store, event)) ||
         (store->has_states && is_scheduling(event) && !store_add_state(store, event)))
@@ -287,6 +297,7 @@ static bool add_event(ttr_store *store, const ttr_event *event)
 
 static bool add_batch(ttr_store *store, const ttr_batch *batch)
 {
+    store_memory_step(&store->memory, batch->n * BYTES_PER_EVENT);
     if (!store_add_events(store, batch))
         return false;
     for (uint32_t i = 0; i < batch->n; i++)
@@ -297,7 +308,9 @@ static bool add_batch(ttr_store *store, const ttr_batch *batch)
 
 ttr_status ttr_store_add(ttr_store *store, const ttr_batch *batch, ttr_error *error)
 {
-    return add_batch(store, batch) ? TTR_OK : fail(error, TTR_E_NOMEM, 0, "out of memory");
+    if (store->is_loaded)
+        return store_fail_loaded(error);
+    return add_batch(store, batch) ? TTR_OK : store_fail_full(store, error);
 }
 
 ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progress, void *user_data,
@@ -316,7 +329,7 @@ ttr_status ttr_store_read(ttr_store *store, ttr_reader *in, ttr_progress progres
         }
     }
     if (is_full || !store_end_tables(store, in))
-        return fail(error, TTR_E_NOMEM, 0, "out of memory");
+        return store_fail_full(store, error);
     return status == TTR_END ? TTR_OK : status;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/pair_map.h"
+#include "store/store_memory.h"
 #include "store/store_states.h"
 
 #define STORE_BLOCK 1024u
@@ -21,8 +22,9 @@
 /* Memory of blocks, from chunks that are freed together. */
 struct block_pool {
     const struct alloc *alloc;
-    struct pool_chunk *chunks; /* list of chunks, of which the first has room */
-    size_t used;               /* bytes of the first chunk */
+    struct store_memory *memory; /* NULL = without limit */
+    struct pool_chunk *chunks;   /* list of chunks, of which the first has room */
+    size_t used;                 /* bytes of the first chunk */
 };
 
 void block_pool_init(struct block_pool *pool, const struct alloc *alloc);
@@ -171,6 +173,28 @@ struct store_kinds {
     struct pair_map class_ids, field_ids;
 };
 
+#define STACK_FRAMES_MAX 1024u /* innermost frames of a stack; others are left out */
+
+struct raw_frame {
+    uint64_t address;
+    int64_t ts; /* time of its first sample */
+    uint32_t thread;
+};
+
+struct raw_callsite {
+    uint32_t parent; /* + 1; 0 = none */
+    uint32_t frame, depth;
+};
+
+/* Stacks (store_samples.c). */
+struct store_samples {
+    struct raw_frame *frames;
+    size_t frames_n, frames_capacity;
+    struct raw_callsite *callsites;
+    size_t callsites_n, callsites_capacity;
+    struct pair_map frame_ids, callsite_ids;
+};
+
 enum store_table {
     STORE_EVENT,
     STORE_ARGS,
@@ -189,6 +213,10 @@ enum store_table {
     STORE_THREAD,
     STORE_PROCESS,
     STORE_FLOW,
+    STORE_PERF_SAMPLE,
+    STORE_STACK_CALLSITE,
+    STORE_STACK_FRAME,
+    STORE_STACK_MAPPING,
     STORE_LOG,
     STORE_LOSS,
     STORE_CLASS,
@@ -203,7 +231,8 @@ enum store_table {
 
 struct ttr_store {
     ttr *t;
-    const struct alloc *alloc;
+    const struct alloc *alloc; /* that of `memory` */
+    struct store_memory memory;
     struct block_pool pool, ended_pool; /* ended_pool: of tables that are made at the end */
     bool is_updating;                   /* more events follow the end of the tables */
     char **wanted_columns;              /* copies of the names; NULL = all */
@@ -221,7 +250,7 @@ struct ttr_store {
     int64_t first, last;            /* smallest and greatest time, if there are events */
     bool has_event_tables;          /* tables need each event: args, log or loss */
     /* events that wanted tables need */
-    bool has_slices, has_flows, has_counters, has_states, has_classes;
+    bool has_slices, has_flows, has_counters, has_states, has_classes, has_samples;
     bool is_disordered;   /* an event was earlier than the one before it */
     uint32_t *process_of; /* upid + 1 of each thread, at the end of the trace; 0 = unknown */
     size_t process_of_n;
@@ -236,6 +265,7 @@ struct ttr_store {
     struct raw_flow *flows;
     size_t flows_n, flows_capacity;
     struct store_kinds seen; /* tables class and field */
+    struct store_samples samples;
     /* counters */
     struct pair_map counter_ids;
     struct store_states states; /* scheduling */
@@ -254,6 +284,9 @@ bool store_wants_column(const ttr_store *store, const char *name);
 TTR_MUST bool store_end_tables(ttr_store *store, ttr_reader *in);
 bool store_is_ended_table(size_t table);
 
+/* Returns TTR_E_NOMEM, or the error of the temporary file. */
+ttr_status store_fail_full(const ttr_store *store, ttr_error *error);
+
 /* Builders; each returns false if memory is exhausted. */
 TTR_MUST bool store_add_events(ttr_store *store, const ttr_batch *batch);
 TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
@@ -266,6 +299,10 @@ TTR_MUST bool store_add_to_classes(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_classes(ttr_store *store, ttr_reader *in);
 void store_classes_init(ttr_store *store);
 void store_classes_free(ttr_store *store);
+TTR_MUST bool store_add_sample(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_end_samples(ttr_store *store);
+void store_samples_init(ttr_store *store);
+void store_samples_free(ttr_store *store);
 TTR_MUST bool store_end_tracks(ttr_store *store);
 TTR_MUST bool store_add_counter(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_state(ttr_store *store, const ttr_event *event);

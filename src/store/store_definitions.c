@@ -19,6 +19,7 @@ static const struct column_info event_columns[] = {
     {"level", "severity: 1 trace to 6 fatal", INT, false},
     {"source", "input, a row of table source", INT, false},
     {"offset", "byte offset in the input", INT, false},
+    {"arg_set_id", "the same as id; key of table args", INT, true},
 };
 static const struct column_info args_columns[] = {
     {"arg_set_id", "number of the event", INT, true},
@@ -34,7 +35,7 @@ static const struct column_info slice_columns[] = {
     {"dur", "duration in ns; -1 = it did not end; 0 for instants", INT, false},
     {"track_id", "a row of table track", INT, false},
     {"category", "categories, separated by commas", TEXT, false},
-    {"name", "name", TEXT, false},
+    {"name", "name; of events that start and stop a task, the name of the task", TEXT, false},
     {"depth", "number of slices around it on its track", INT, false},
     {"parent_id", "slice around it", INT, false},
     {"arg_set_id", "number of its first event; key of table args", INT, false},
@@ -144,6 +145,31 @@ static const struct column_info flow_columns[] = {
     {"trace_id", "id of the flow in the trace", INT, false},
     {"arg_set_id", "number of the event at its end; key of table args", INT, true},
 };
+static const struct column_info perf_sample_columns[] = {
+    {"id", "number of the sample", INT, true},
+    {"ts", "time in ns", INT, true},
+    {"utid", "thread, a row of table thread", INT, false},
+    {"cpu", "processor", INT, false},
+    {"callsite_id", "innermost callsite; NULL = the stack is empty", INT, false},
+    {"name", "name of the event that has the stack", TEXT, false},
+    {"arg_set_id", "number of the event; key of table args", INT, true},
+};
+static const struct column_info stack_callsite_columns[] = {
+    {"id", "number of the callsite", INT, true},
+    {"depth", "number of callers", INT, false},
+    {"parent_id", "callsite of the caller", INT, false},
+    {"frame_id", "a row of stack_profile_frame", INT, false},
+};
+static const struct column_info stack_frame_columns[] = {
+    {"id", "number of the frame", INT, true},
+    {"name", "function, if the trace names it", TEXT, false},
+    {"mapping", "a row of stack_profile_mapping", INT, false},
+    {"rel_pc", "offset in the mapped file; an address if the file is unknown", INT, false},
+};
+static const struct column_info stack_mapping_columns[] = {
+    {"id", "number of the mapping", INT, true},
+    {"name", "path of the file or name of the module", TEXT, false},
+};
 static const struct column_info class_columns[] = {
     {"id", "number of the class", INT, true},
     {"name", "name of its events", TEXT, false},
@@ -230,6 +256,12 @@ const struct table_definition store_definitions[STORE_TABLES] = {
     [STORE_THREAD] = TABLE("thread", "threads", thread_columns),
     [STORE_PROCESS] = TABLE("process", "processes", process_columns),
     [STORE_FLOW] = TABLE("flow", "arrows between slices", flow_columns),
+    [STORE_PERF_SAMPLE] = TABLE("perf_sample", "events with a stack", perf_sample_columns),
+    [STORE_STACK_CALLSITE] =
+        TABLE("stack_profile_callsite", "frames below their callers", stack_callsite_columns),
+    [STORE_STACK_FRAME] = TABLE("stack_profile_frame", "functions by address", stack_frame_columns),
+    [STORE_STACK_MAPPING] =
+        TABLE("stack_profile_mapping", "binaries and modules", stack_mapping_columns),
     [STORE_LOG] = TABLE("log", "messages", log_columns),
     [STORE_LOSS] = TABLE("loss", "gaps: lost events and packets", loss_columns),
     [STORE_CLASS] = TABLE("class", "names of events, by provider", class_columns),

@@ -114,6 +114,7 @@ enum event_column {
     EVENT_LEVEL,
     EVENT_SOURCE,
     EVENT_OFFSET,
+    EVENT_ARGS,
     EVENT_COLUMNS
 };
 
@@ -132,6 +133,7 @@ static bool append_column(const ttr_store *store, const ttr_batch *batch, struct
 {
     switch (column) {
     case EVENT_ID:
+    case EVENT_ARGS:
         APPEND_EACH((int64_t)(store->events + i));
     case EVENT_TS:
         APPEND_EACH(event->time);

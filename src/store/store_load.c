@@ -183,20 +183,21 @@ static bool parse_column(struct column *column, struct cursor heads, struct curs
 static bool load_column(struct loader *loader, struct column *column, uint64_t rows,
                         const struct saved_section *section)
 {
-    const size_t blocks = (size_t)(rows / STORE_BLOCK);
+    const size_t blocks = rows ? (size_t)((rows - 1) / STORE_BLOCK) : 0;
     const uint64_t heads = (uint64_t)blocks * SAVED_BLOCK_HEAD;
     if (section->size < heads || section->size % 8)
         return stop_loading(loader, TTR_E_MALFORMED);
     uint8_t *bytes = block_pool_allocate(column->pool, (size_t)section->size + 8);
-    column->tail = alloc_zero(loader->alloc, STORE_BLOCK, sizeof *column->tail);
+    const struct alloc *alloc = loader->store->alloc;
+    column->tail = alloc_zero(alloc, STORE_BLOCK, sizeof *column->tail);
     if (!bytes || !column->tail ||
-        !alloc_reserve(loader->alloc, (void **)&column->blocks, &column->blocks_capacity,
-                       blocks + 1, sizeof *column->blocks))
+        !alloc_reserve(alloc, (void **)&column->blocks, &column->blocks_capacity, blocks + 1,
+                       sizeof *column->blocks))
         return stop_loading(loader, TTR_E_NOMEM);
     if (!read_section(loader->fd, section, bytes))
         return stop_loading(loader, TTR_E_MALFORMED);
     column->blocks_n = blocks;
-    column->tail_n = (uint32_t)(rows % STORE_BLOCK);
+    column->tail_n = (uint32_t)(rows - (uint64_t)blocks * STORE_BLOCK);
     if (!parse_column(column, cursor_init(bytes, (size_t)heads, 0),
                       cursor_init(bytes + heads, (size_t)(section->size - heads), 0))) {
         column->blocks_n = column->tail_n = 0;
@@ -241,9 +242,10 @@ static bool load_columns(struct loader *loader, struct cursor *from, struct tabl
 /* Adds a column of a field to a class table. */
 static bool add_field(struct loader *loader, struct table *table, const char *name, uint8_t type)
 {
-    if (!alloc_reserve(loader->alloc, (void **)&table->added, &table->added_capacity,
-                       table->added_n + 1, sizeof *table->added) ||
-        !alloc_reserve(loader->alloc, (void **)&table->columns, &table->columns_capacity,
+    const struct alloc *alloc = loader->store->alloc;
+    if (!alloc_reserve(alloc, (void **)&table->added, &table->added_capacity, table->added_n + 1,
+                       sizeof *table->added) ||
+        !alloc_reserve(alloc, (void **)&table->columns, &table->columns_capacity,
                        table->columns_n + 1, sizeof *table->columns))
         return stop_loading(loader, TTR_E_NOMEM);
     struct column *column = &table->columns[table->columns_n++];
@@ -318,7 +320,7 @@ static bool load_parts(struct loader *loader, struct cursor *from)
     const uint32_t n = cursor_u32le(from);
     if (from->failed || n > SAVED_PARTS_MAX)
         return stop_loading(loader, TTR_E_MALFORMED);
-    store->parts = alloc_zero(loader->alloc, n, sizeof *store->parts);
+    store->parts = alloc_zero(store->alloc, n, sizeof *store->parts);
     if (!store->parts)
         return stop_loading(loader, TTR_E_NOMEM);
     store->parts_n = n;

@@ -52,6 +52,15 @@ ttr_status store_fail_loaded(ttr_error *error)
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "a loaded store cannot read a trace");
 }
 
+ttr_status store_fail_full(const ttr_store *store, ttr_error *error)
+{
+    if (store->memory.error.status == TTR_OK)
+        return fail_memory(error);
+    if (error)
+        *error = store->memory.error;
+    return store->memory.error.status;
+}
+
 /* --- Sections --- */
 
 /* Writes n bytes at an offset; stops at the first error. */
@@ -166,9 +175,12 @@ static void save_column(struct saver *saver, const struct column *column)
         head[9] = block->has_null;
         add_bytes(saver, head, sizeof head);
     }
-    for (size_t i = 0; i < column->blocks_n; i++)
-        if (column->blocks[i].width)
-            add_bytes(saver, column->blocks[i].data, (size_t)STORE_BLOCK * column->blocks[i].width);
+    for (size_t i = 0; i < column->blocks_n; i++) {
+        const size_t n = (size_t)STORE_BLOCK * column->blocks[i].width;
+        if (n)
+            add_bytes(saver, column->blocks[i].data, n);
+        store_memory_step(column->pool->memory, n);
+    }
     if (column->tail_n)
         add_bytes(saver, column->tail, column->tail_n * sizeof *column->tail);
     end_section(saver);

@@ -10,20 +10,28 @@
 #include <tracetta/advanced.h>
 
 #include "base/saturate.h"
+#include "model/activity.h"
 #include "store/store.h"
 
 #define OPEN INT64_MAX
+#define SLICES_PER_PART ((size_t)1 << 15)
 
 /* Doubles the room for slices, in huge pages if it is large. */
 static bool grow_slices(ttr_store *store)
 {
     const size_t n = store->slices_capacity ? 2 * store->slices_capacity : 1024;
-    struct raw_slice *grown = n > UINT32_MAX ? NULL : alloc_large(store->alloc, n, sizeof *grown);
+    const bool has_limit = store->memory.limit > 0;
+    struct raw_slice *grown = NULL;
+    if (n <= UINT32_MAX)
+        grown = has_limit ? alloc_resize(store->alloc, store->slices, store->slices_capacity, n,
+                                         sizeof *grown)
+                          : alloc_large(store->alloc, n, sizeof *grown);
     if (!grown)
         return false;
-    if (store->slices_n)
+    if (store->slices_n && !has_limit)
         memcpy(grown, store->slices, store->slices_n * sizeof *grown);
-    alloc_free(store->alloc, store->slices, store->slices_capacity, sizeof *grown);
+    if (!has_limit)
+        alloc_free(store->alloc, store->slices, store->slices_capacity, sizeof *grown);
     store->slices = grown;
     store->slices_capacity = n;
     return true;
@@ -38,7 +46,7 @@ static size_t add_slice(ttr_store *store, const ttr_event *event, uint32_t track
                                                         .end = end,
                                                         .event = store->events,
                                                         .track = track,
-                                                        .name = event->name,
+                                                        .name = activity_span_name(store->t, event),
                                                         .category = event->category,
                                                         .thread = event->thread};
     return store->slices_n++;
@@ -61,6 +69,7 @@ static bool end_slice(ttr_store *store, const ttr_event *event, uint32_t track)
     struct raw_track *on = &store->tracks[track];
     if (on->open) {
         struct raw_slice *slice = &store->slices[on->open - 1];
+        store_memory_step_far(&store->memory, store->slices_n - on->open);
         slice->end = event->time > slice->ts ? event->time : slice->ts;
         on->open = slice->outer;
     }
@@ -108,6 +117,7 @@ static void sort_slices(ttr_store *store)
     struct raw_slice *slices = store->slices;
     size_t moves = 0;
     for (size_t i = 1; i < store->slices_n; i++) {
+        store_memory_step(&store->memory, sizeof *slices);
         if (compare_slices(&slices[i - 1], &slices[i]) <= 0)
             continue;
         const struct raw_slice moved = slices[i];
@@ -125,6 +135,8 @@ static void sort_slices(ttr_store *store)
     }
 }
 
+#define NESTING_BYTES 16u /* per slice */
+
 struct nesting {
     uint32_t *parent; /* + 1; 0 = none */
     uint32_t *depth;
@@ -138,11 +150,13 @@ static void compute_nesting(ttr_store *store, struct nesting *nesting)
         store->tracks[i].open = 0;
     for (size_t i = 0; i < store->slices_n; i++) {
         const struct raw_slice *slice = &store->slices[i];
+        store_memory_step(&store->memory, sizeof *slice + NESTING_BYTES);
         struct raw_track *track = &store->tracks[slice->track];
         while (track->open && store->slices[track->open - 1].end <= slice->ts)
             track->open = nesting->parent[track->open - 1];
         nesting->parent[i] = track->open;
         if (track->open) {
+            store_memory_step_far(&store->memory, i - track->open);
             nesting->depth[i] = nesting->depth[track->open - 1] + 1;
             if (slice->end != OPEN)
                 nesting->nested[track->open - 1] += (uint64_t)slice->end - (uint64_t)slice->ts;
@@ -188,14 +202,20 @@ static int64_t get_thread_value(const ttr_store *store, ttr_id id, size_t column
     }
 }
 
+/* A range of slices. */
+struct slice_range {
+    size_t from, to;
+};
+
 /* Writes a column of thread values. */
-static bool write_thread_column(const ttr_store *store, struct column *to, size_t column)
+static bool write_thread_column(const ttr_store *store, struct slice_range range, struct column *to,
+                                size_t column)
 {
     ttr_id known = 0;
     int64_t value = TTR_STORE_NULL;
-    for (size_t i = 0; i < store->slices_n; i++) {
+    for (size_t i = range.from; i < range.to; i++) {
         /* Slices of one thread often follow each other. */
-        if (i == 0 || store->slices[i].thread != known)
+        if (i == range.from || store->slices[i].thread != known)
             value = get_thread_value(store, store->slices[i].thread, column);
         known = store->slices[i].thread;
         if (!column_append(to, value))
@@ -214,7 +234,7 @@ static int64_t get_self_time(const struct raw_slice *slice, uint64_t nested)
 
 /* Writes a value for each slice, from `slice` and its index i. */
 #define WRITE_EACH(value)                                  \
-    for (size_t i = 0; i < store->slices_n; i++) {         \
+    for (size_t i = range.from; i < range.to; i++) {       \
         const struct raw_slice *slice = &store->slices[i]; \
         (void)slice;                                       \
         if (!column_append(to, value))                     \
@@ -222,8 +242,8 @@ static int64_t get_self_time(const struct raw_slice *slice, uint64_t nested)
     }                                                      \
     return true
 
-static bool write_column(const ttr_store *store, const struct nesting *nesting, struct column *to,
-                         size_t column)
+static bool write_column(const ttr_store *store, const struct nesting *nesting,
+                         struct slice_range range, struct column *to, size_t column)
 {
     switch (column) {
     case SLICE_ID:
@@ -250,20 +270,48 @@ static bool write_column(const ttr_store *store, const struct nesting *nesting, 
     case SLICE_THREAD:
         WRITE_EACH(store_text_or_null(slice->thread));
     default:
-        return write_thread_column(store, to, column);
+        return write_thread_column(store, range, to, column);
     }
 }
 
-/* Writes the wanted columns, one after the other. */
+/* Writes the wanted columns of some slices, one after the other. */
+static bool write_range(ttr_store *store, const struct nesting *nesting, struct slice_range range)
+{
+    struct table *table = &store->tables[STORE_SLICE];
+    for (size_t column = 0; column < SLICE_COLUMNS; column++)
+        if (table_wants(table, column) &&
+            !write_column(store, nesting, range, &table->columns[column], column))
+            return false;
+    return true;
+}
+
+/* Writes all slices, part after part, so that those of a temporary file are read once. */
 static bool write_slices(ttr_store *store, const struct nesting *nesting)
 {
     struct table *table = &store->tables[STORE_SLICE];
     table->rows = table->is_wanted ? store->slices_n : 0;
-    for (size_t column = 0; column < SLICE_COLUMNS; column++)
-        if (table_wants(table, column) &&
-            !write_column(store, nesting, &table->columns[column], column))
+    for (size_t from = 0; from < store->slices_n; from += SLICES_PER_PART) {
+        const size_t left = store->slices_n - from;
+        const struct slice_range range = {from,
+                                          from + (left < SLICES_PER_PART ? left : SLICES_PER_PART)};
+        if (!write_range(store, nesting, range))
             return false;
+        store_memory_step(&store->memory,
+                          (range.to - range.from) * (sizeof *store->slices + NESTING_BYTES));
+    }
     return true;
+}
+
+/* Allocates zeros; those of a temporary file are written part by part. */
+static void *allocate_zeros(ttr_store *store, size_t n, size_t size)
+{
+    char *p = alloc_resize(store->alloc, NULL, 0, n, size);
+    for (size_t at = 0; p && at < n * size; at += SLICES_PER_PART) {
+        const size_t left = n * size - at;
+        memset(p + at, 0, left < SLICES_PER_PART ? left : SLICES_PER_PART);
+        store_memory_step(&store->memory, SLICES_PER_PART);
+    }
+    return p;
 }
 
 bool store_end_slices(ttr_store *store)
@@ -273,9 +321,9 @@ bool store_end_slices(ttr_store *store)
                            table_wants(table, SLICE_SELF) || store->has_flows;
     const size_t n = is_nested ? store->slices_n : 0;
     struct nesting nesting = {
-        .parent = alloc_zero(store->alloc, n, sizeof *nesting.parent),
-        .depth = alloc_zero(store->alloc, n, sizeof *nesting.depth),
-        .nested = alloc_zero(store->alloc, n, sizeof *nesting.nested),
+        .parent = allocate_zeros(store, n, sizeof *nesting.parent),
+        .depth = allocate_zeros(store, n, sizeof *nesting.depth),
+        .nested = allocate_zeros(store, n, sizeof *nesting.nested),
     };
     bool is_fine = nesting.parent && nesting.depth && nesting.nested;
     if (is_fine) {

@@ -500,6 +500,18 @@ static void saved_store_is_loaded_with_equal_values(void **state)
     ttr_store_free(store);
 }
 
+static void columns_of_complete_blocks_are_saved(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < (size_t)2 * STORE_BLOCK; i++)
+        add(TTR_KIND_SPAN, "x", (int64_t)i);
+    ttr_store *store = build();
+    const int fd = save(store);
+    assert_int_equal(load(fd, key, NULL, store), TTR_OK);
+    (void)close(fd);
+    ttr_store_free(store);
+}
+
 static void columns_that_were_not_saved_are_refused(void **state)
 {
     (void)state;
@@ -619,6 +631,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(only_named_tables_are_filled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unnamed_columns_have_no_values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(saved_store_is_loaded_with_equal_values, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(columns_of_complete_blocks_are_saved, set_up, tear_down),
         cmocka_unit_test_setup_teardown(columns_that_were_not_saved_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parts_are_read_and_checked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_file_is_refused, set_up, tear_down),

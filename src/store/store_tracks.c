@@ -7,6 +7,7 @@
 
 #include <tracetta/advanced.h>
 
+#include "model/activity.h"
 #include "store/store.h"
 
 /* --- Finding --- */
@@ -80,7 +81,7 @@ uint32_t store_add_thread_track(ttr_store *store, const ttr_event *event)
 uint32_t store_find_async_track(ttr_store *store, const ttr_event *event)
 {
     const struct raw_track made = {
-        .kind = TRACK_ASYNC, .thread = event->thread, .name = event->name};
+        .kind = TRACK_ASYNC, .thread = event->thread, .name = activity_span_name(store->t, event)};
     return find_track(store, event->link, (uint64_t)1 << 63 | event->provider, &made);
 }
 

@@ -18,6 +18,9 @@ static const uint8_t ended[] = {STORE_SLICE,
                                 STORE_CPU_COUNTER_TRACK,
                                 STORE_PROCESS_COUNTER_TRACK,
                                 STORE_THREAD_COUNTER_TRACK,
+                                STORE_STACK_CALLSITE,
+                                STORE_STACK_FRAME,
+                                STORE_STACK_MAPPING,
                                 STORE_SCHED,
                                 STORE_THREAD_STATE,
                                 STORE_THREAD,
@@ -55,7 +58,8 @@ bool store_end_tables(ttr_store *store, ttr_reader *in)
 {
     empty_ended_tables(store);
     return store_end_threads(store) && store_end_slices(store) && store_end_tracks(store) &&
-           store_end_states(store) && store_end_classes(store, in) && store_end_reports(store, in);
+           store_end_states(store) && store_end_classes(store, in) && store_end_samples(store) &&
+           store_end_reports(store, in);
 }
 
 /* Data that the end of the tables changes or frees. */
@@ -117,20 +121,13 @@ static void restore_data(ttr_store *store, const struct kept *kept)
     alloc_free(store->alloc, kept->open, store->tracks_n, sizeof *kept->open);
 }
 
-static ttr_status fail_full(ttr_error *error)
-{
-    if (error)
-        *error = (ttr_error){.status = TTR_E_NOMEM, .text = "out of memory"};
-    return TTR_E_NOMEM;
-}
-
 ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last, ttr_error *error)
 {
     struct kept kept;
     if (store->is_loaded)
         return store_fail_loaded(error);
     if (is_last)
-        return store_end_tables(store, in) ? TTR_OK : fail_full(error);
+        return store_end_tables(store, in) ? TTR_OK : store_fail_full(store, error);
     store->is_updating = true;
     bool is_fine = keep_data(store, &kept);
     if (is_fine) {
@@ -138,5 +135,5 @@ ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last, ttr_
         restore_data(store, &kept);
     }
     store->is_updating = false;
-    return is_fine ? TTR_OK : fail_full(error);
+    return is_fine ? TTR_OK : store_fail_full(store, error);
 }

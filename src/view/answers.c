@@ -31,34 +31,41 @@ void view_append_info(const struct view_data *view, struct reply *out)
     reply_append(out, "]}", 2);
 }
 
-/* A track is an array: kind, label, group, first row, rows, slices, deeper slices, id, pid, tid. */
-void view_append_tracks(const struct view_data *view, size_t from, size_t n, struct reply *out)
+/* A track is an array: kind, label, group, first row, rows, slices, deeper slices, id, pid, tid,
+ * utid. */
+void view_append_track(const struct view_track *track, struct reply *out)
 {
-    reply_append(out, "[", 1);
-    for (size_t i = from; i < view->tracks_n && i - from < n; i++) {
-        const struct view_track *track = &view->tracks[i];
-        const int64_t numbers[] = {track->kind,
-                                   track->label,
-                                   track->group,
-                                   track->first_row,
-                                   track->rows,
-                                   (int64_t)track->items,
-                                   (int64_t)track->deeper,
-                                   (int64_t)track->id,
-                                   track->pid,
-                                   track->tid};
-        reply_print(out, i > from ? ",[" : "[");
-        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-            reply_print(out, k ? "," : "");
-            reply_json_int(out, numbers[k]);
-        }
-        reply_append(out, "]", 1);
+    const int64_t numbers[] = {track->kind,
+                               track->label,
+                               track->group,
+                               track->first_row,
+                               track->rows,
+                               (int64_t)track->items,
+                               (int64_t)track->deeper,
+                               (int64_t)track->id,
+                               track->pid,
+                               track->tid,
+                               track->utid};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        reply_append(out, k ? "," : "[", 1);
+        reply_json_int(out, numbers[k]);
     }
     reply_append(out, "]", 1);
 }
 
-void view_append_names(const struct view_data *view, size_t from, size_t bytes_max,
-                       struct reply *out)
+static void append_tracks(const struct view_data *view, size_t from, size_t n, struct reply *out)
+{
+    reply_append(out, "[", 1);
+    for (size_t i = from; i < view->tracks_n && i - from < n; i++) {
+        if (i > from)
+            reply_append(out, ",", 1);
+        view_append_track(&view->tracks[i], out);
+    }
+    reply_append(out, "]", 1);
+}
+
+static void append_names(const struct view_data *view, size_t from, size_t bytes_max,
+                         struct reply *out)
 {
     const size_t begin = out->n;
     reply_append(out, "[", 1);
@@ -174,9 +181,9 @@ static void answer_list(const struct view_data *view, const struct request *requ
     (void)request_int(request, "from", &from);
     from = from < 0 ? 0 : from;
     if (strcmp(request->path, "/tracks") == 0)
-        view_append_tracks(view, (size_t)from, TRACKS_STEP, &answer->body);
+        append_tracks(view, (size_t)from, TRACKS_STEP, &answer->body);
     else if (strcmp(request->path, "/names") == 0)
-        view_append_names(view, (size_t)from, NAMES_BYTES, &answer->body);
+        append_names(view, (size_t)from, NAMES_BYTES, &answer->body);
     else
         view_append_info(view, &answer->body);
 }

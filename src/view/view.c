@@ -32,9 +32,24 @@ void view_error(ttr_error *error, ttr_status status, const char *format, ...)
 
 const char *const *ttr_view_tables(void)
 {
-    static const char *const tables[] = {
-        "slice",   "track", "counter", "counter_track", "sched", "thread_state", "thread",
-        "process", "args",  "flow",    "log",           "loss",  "source",       NULL};
+    static const char *const tables[] = {"slice",
+                                         "track",
+                                         "counter",
+                                         "counter_track",
+                                         "sched",
+                                         "thread_state",
+                                         "thread",
+                                         "process",
+                                         "args",
+                                         "flow",
+                                         "perf_sample",
+                                         "stack_profile_callsite",
+                                         "stack_profile_frame",
+                                         "stack_profile_mapping",
+                                         "log",
+                                         "loss",
+                                         "source",
+                                         NULL};
     return tables;
 }
 
@@ -103,6 +118,14 @@ void ttr_view_free(ttr_view *view)
     (void)pthread_mutex_destroy(&view->query_lock);
     (void)pthread_rwlock_destroy(&view->data_lock);
     free(view);
+}
+
+void ttr_view_compare(ttr_view *view, ttr_view *second)
+{
+    if (!view || !second)
+        return;
+    view->second = second;
+    second->first = view;
 }
 
 /* --- Listening --- */

@@ -63,6 +63,7 @@ struct view_track {
     uint64_t items;
     uint64_t deeper;  /* slices below VIEW_DEPTH_MAX, which have no row */
     int64_t pid, tid; /* -1 = unknown */
+    uint32_t utid;    /* 0 = no thread */
     uint8_t kind;     /* enum view_kind */
 };
 
@@ -123,6 +124,8 @@ struct ttr_view {
     pthread_rwlock_t data_lock; /* protects the pointer `data` */
     /* The trace that ttr_view_read reads; it makes stores of its own. */
     ttr_store *store;
+    ttr_view *second;        /* view that is shown below; NULL = none */
+    ttr_view *first;         /* view that serves this one; NULL = itself */
     struct reading *reading; /* the running ttr_view_read, of the thread `reader`; NULL = none */
     pthread_t reader;
     atomic_uint version; /* number of times that `data` was replaced */
@@ -247,9 +250,7 @@ void view_answer_query(ttr_view *view, const struct request *request, struct ans
 
 /* Append the parts of answers, which a report has too. */
 void view_append_info(const struct view_data *view, struct reply *out);
-void view_append_tracks(const struct view_data *view, size_t from, size_t n, struct reply *out);
-void view_append_names(const struct view_data *view, size_t from, size_t bytes_max,
-                       struct reply *out);
+void view_append_track(const struct view_track *track, struct reply *out);
 
 /* Appends rows as the page reads them: little-endian, 4 numbers (rows, boxes, microseconds, blocks
  * that were read), row ids, numbers of boxes, boxes. */
@@ -259,6 +260,11 @@ void view_append_window(const struct view_data *view, const uint32_t *rows, size
 /* Runs one statement and appends its rows as JSON; at most `limit` rows. */
 void view_append_query(ttr_view *view, const char *sql, int64_t limit,
                        const struct request *request, struct reply *out);
+
+/* --- Reports (report_data.c) --- */
+
+/* Appends "globalThis.tracettaReport = {...};". Returns false if memory is exhausted. */
+TTR_MUST bool view_append_report(ttr_view *view, struct reply *out);
 
 /* --- Files of the page (page.c is generated) --- */
 

@@ -170,3 +170,36 @@ for i in 1 2; do
 done
 [ $run_status = 0 ] && is_warm
 verdict "assert_is_warm_the_second_time" $? "$(cat "$work/.err")"
+
+# Tables beyond --memory are in a temporary file.
+peak_kib()
+{
+    "$python" -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[2:], stdout=open(sys.argv[1], "wb"), check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
+}
+sql="SELECT name, count(*), sum(dur), sum(self_dur), max(thread_name), max(parent_id), sum(arg_set_id) FROM slice GROUP BY 1 ORDER BY 1"
+all=$(peak_kib "$work/wanted" "$tracetta" query -q --no-cache "$work/u.fxt" "$sql")
+limited=$(peak_kib "$work/found" "$tracetta" query -q --no-cache --memory=4MiB "$work/u.fxt" "$sql")
+cmp -s "$work/wanted" "$work/found" && [ -s "$work/found" ]
+verdict "tables_in_a_temporary_file_are_the_same" $? "$(diff "$work/wanted" "$work/found" | head -3)"
+[ "$limited" -lt $((all - 4000)) ]
+verdict "memory_is_limited" $? "$limited KiB instead of $all"
+sql="SELECT a.kind, a.name, sum(a.ts), count(*) FROM event a GROUP BY 1, 2 ORDER BY 1, 2"
+"$tracetta" query -q --no-cache "$work/u.fxt" "$sql" >"$work/wanted"
+"$tracetta" query -q --no-cache --memory=1 "$work/u.fxt" "$sql" >"$work/found"
+cmp -s "$work/wanted" "$work/found" && [ -s "$work/found" ]
+verdict "events_in_a_temporary_file_are_the_same" $? "$(diff "$work/wanted" "$work/found" | head -3)"
+rm -rf "$folder"
+"$tracetta" query -q --memory=1 "$work/u.fxt" "$sql" >"$work/found"
+"$tracetta" query -v --memory=1 "$work/u.fxt" "$sql" >"$work/found2" 2>"$work/.err"
+cmp -s "$work/wanted" "$work/found" && cmp -s "$work/wanted" "$work/found2" && is_warm
+verdict "tables_of_a_temporary_file_are_saved" $? "$(cat "$work/.err")"
+(
+    ulimit -f 4000
+    "$tracetta" query -q --no-cache --memory=1 "$work/u.fxt" "SELECT sum(self_dur) FROM slice" >"$work/.out" 2>"$work/.err"
+)
+[ $? = 4 ] && grep -q "temporary file of the tables cannot grow past .*TMPDIR" "$work/.err"
+verdict "full_disk_is_an_error" $? "$(cat "$work/.err")"
+refuses "temporary_folder_that_is_missing_is_an_error" 4 "cannot create a temporary file in $work/none" \
+    env TMPDIR="$work/none" "$tracetta" query -q --no-cache --memory=1 "$work/u.fxt" "SELECT sum(self_dur) FROM slice"

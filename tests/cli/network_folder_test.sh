@@ -80,6 +80,7 @@ says folder_of_a_killed_receiver_is_readable '^events +[1-9]' "$tracetta" info "
 run "$tracetta" send "$work/large" udp:127.0.0.1:9
 grep -q 'exceed 65507 bytes.*use tcp:' "$work/.err"
 verdict packet_above_the_limit_of_udp_is_reported $? "$(cat "$work/.err")"
+verdict packet_that_is_not_sent_is_no_success $((run_status != 4)) "exit status $run_status"
 mkdir "$work/other"
 cp "$work/one.heph" "$work/other/a.heph"
 refuses folder_of_other_traces_cannot_be_sent 3 'only single files can be sent' "$tracetta" send "$work/other" udp:127.0.0.1:9

@@ -7,7 +7,7 @@ here=$(dirname "$0")
 
 # The bar is 200 ms for each event; a busy machine may delay one of them for longer, but not half of them.
 for command in cat stat; do
-    for transport in udp tcp; do
+    for transport in udp tcp ctf; do
         read -r median longest < <("$python" "$here/live_latency.py" "$tracetta" $command $transport 20)
         echo "# $command $transport: median $median ms, longest $longest ms"
         verdict "${command}_shows_an_event_of_${transport}_within_200_ms" $((median > 200 || longest > 2000)) "median $median ms, longest $longest ms"
@@ -38,6 +38,30 @@ start cat --format=jsonl --limit=10 "unix:$work/socket"
 wait $reader
 verdict limit_ends_a_live_input $? "$(cat "$work/live.err")"
 says events_of_a_unix_socket_are_printed '"ready": *9' cat "$work/live.out"
+
+# A CTF folder that is sent while it is printed: the same events as from the folder, but for the name of the source.
+"$python" - "$work/one.heph" <<'PROGRAM'
+import struct, sys
+with open(sys.argv[1], "wb") as to:
+    to.write(struct.pack(">IIH5sQ", 0x75D11D4D, 23, 5, b"epoch", 1700000000000000000))
+    for counter in range(1000):
+        to.write(struct.pack(">IIIIQQQH4s", 0xC1FC1FB7, 46, counter % 4, counter // 4, 0, counter * 1000000, counter * 1000000 + 10, 4, b"work"))
+PROGRAM
+for version in 1.8 2; do
+    "$tracetta" convert -q --to=ctf --option="ctf.version=$version" --option=ctf.packet-size=4000 "$work/one.heph" -o "$work/ctf-$version" 2>/dev/null
+    "$tracetta" cat --format=jsonl "$work/ctf-$version" | sed 's/"source":"[^"]*",//' >"$work/expected"
+    start cat --format=jsonl tcp::0
+    "$tracetta" send "$work/ctf-$version" "tcp:127.0.0.1:$port" 2>/dev/null
+    all_arrived()
+    {
+        [ "$(wc -l <"$work/live.out")" = 1000 ]
+    }
+    await all_arrived
+    kill -TERM $reader
+    wait $reader
+    sed 's/"source":"[^"]*",//' "$work/live.out" | cmp -s "$work/expected" -
+    verdict "ctf_${version}_is_printed_while_it_arrives" $? "$(cat "$work/live.err")"
+done
 
 start cat --format=jsonl udp::0
 "$python" "$here/heph_send.py" udp "$port" 100 1700000000000000000 10

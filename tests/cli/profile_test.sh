@@ -43,6 +43,7 @@ boxes = [g for g in xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("g")
 titles = [g.getElementsByTagName("title")[0].firstChild.data for g in boxes]
 sys.exit("4.00 us, 34.78 %: load" not in titles or len(boxes) != 4)' "$work/a.svg"
 verdict "a_flame_graph_is_well_formed_and_names_its_frames" "$run_status" "see above"
+verdict "a_flame_graph_has_a_height_of_its_own" "$(head -n 2 "$work/a.svg" | grep -q ' height="[1-9][0-9]*"'; echo $?)" "the browser shrinks it"
 succeeds "pprof_files_are_written" "$tracetta" flame -q "$trace" -o "$work/a.pb.gz"
 run bash -c "gzip -dc '$work/a.pb.gz' | grep -aq nanoseconds"
 verdict "pprof_files_are_gzip" "$run_status" "not gzip, or without texts"

@@ -100,6 +100,50 @@ refuses "comment_is_not_a_statement" 2 "there is no statement" "$tracetta" query
 says "statement_can_begin_with_a_comment" "^2$" "$tracetta" query -q --format=tsv "$work/t.fxt" "/* one; */ SELECT 1 a; -- two;
 SELECT 2 b"
 
+# Joins of intervals are those of all pairs that SQLite compares.
+query --format=tsv --file="$(dirname "$0")/query_spans.sql" >"$work/spans" 2>"$work/.err"
+while read -r name by_pairs; do
+    grep "^$name	" "$work/spans" | cut -f 2- >"$work/found"
+    grep "^$by_pairs	" "$work/spans" | cut -f 2- >"$work/expected"
+    [ -s "$work/expected" ] && cmp -s "$work/expected" "$work/found"
+    verdict "joined_intervals_are_those_of_all_pairs_$name" $? "$(diff "$work/expected" "$work/found" | head -3)"
+done <<'PAIRS'
+inner brute
+left leftx
+outer outerx
+intersect brute2
+PAIRS
+# stops NAME PATTERN COMMAND...: the command fails while it computes rows, and says PATTERN.
+stops()
+{
+    run "${@:3}"
+    [ $run_status = 2 ] && grep -qE "$2" "$work/.err"
+    verdict "$1" $? "exit status $run_status"
+}
+says "macro_sees_common_tables_before_it" "^[1-9]" "$tracetta" query -q --format=tsv "$work/t.fxt" \
+    "WITH a AS (SELECT id, ts, dur, utid FROM slice WHERE depth = 0) SELECT count(*) FROM interval_intersect!((a, (SELECT id, ts, dur, utid FROM sched)), (utid)); -- end"
+stops "overlapping_rows_are_refused_by_span_join" "overlap at ts [0-9]+" "$tracetta" query "$work/t.fxt" \
+    "CREATE TEMP VIEW s AS SELECT ts, dur, utid, name FROM slice; CREATE VIRTUAL TABLE temp.x USING span_join(s PARTITIONED utid, sched PARTITIONED utid); SELECT count(*) FROM x"
+refuses "column_of_both_tables_is_refused_by_span_join" 2 "column id is in both" "$tracetta" query "$work/t.fxt" \
+    "CREATE VIRTUAL TABLE temp.x USING span_join(slice PARTITIONED utid, sched PARTITIONED utid)"
+refuses "join_without_partition_of_that_name_is_refused" 2 "slice has no column nope" "$tracetta" query "$work/t.fxt" \
+    "CREATE VIRTUAL TABLE temp.x USING span_join(slice PARTITIONED nope, sched PARTITIONED nope)"
+stops "view_cannot_call_itself_by_intervals" "nested too deeply" "$tracetta" query "$work/t.fxt" \
+    "CREATE TEMP VIEW v AS SELECT id_0 AS id, ts, dur FROM tracetta_intervals(0, 'SELECT id, ts, dur FROM v', 'SELECT id, ts, dur FROM slice'); SELECT * FROM v"
+stops "intervals_come_from_a_select" "intervals come from a SELECT" "$tracetta" query "$work/t.fxt" \
+    "CREATE TEMP TABLE x AS SELECT 1 id, 2 ts, 3 dur; SELECT * FROM tracetta_intervals(0, 'DELETE FROM x')"
+
+# Arguments by key are those of table args.
+query --format=tsv "SELECT int_value, count(*) FROM args WHERE key = 'key_5' AND int_value IS NOT NULL
+    AND rowid IN (SELECT min(rowid) FROM args WHERE key = 'key_5' GROUP BY arg_set_id) GROUP BY 1 ORDER BY 1" | tail -n +2 >"$work/expected"
+query --format=tsv "SELECT arg('key_5') AS v, count(*) FROM event WHERE typeof(v) = 'integer' GROUP BY 1 ORDER BY 1" | tail -n +2 >"$work/found"
+[ -s "$work/expected" ] && cmp -s "$work/expected" "$work/found"
+verdict "arguments_of_a_key_are_those_of_args" $? "$(diff "$work/expected" "$work/found" | head -3)"
+says "prefix_of_a_key_may_be_that_of_perfetto" "^[1-9]" "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT count(extract_arg(arg_set_id, 'args.key_5')) n FROM slice"
+says "unknown_argument_is_null" "^0$" "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT count(arg('no such key')) n FROM slice"
+says "histogram_counts_between_powers_of_two" '^\[\[null,0,1\],\[0,1,2\],\[1,2,1\],\[2,4,2\],\[4,8,0\],\[8,16,1\]\]$' \
+    "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT histogram(column1) h FROM (VALUES (0), (0.5), (1), (2), (3), (8), (-1), (NULL))"
+
 # Inputs with names are schemas.
 "$generate" --events 2000 --seed 6 --mix bench "$work/u.fxt" || exit 1
 query --format=tsv "SELECT name, count(*), sum(dur) FROM slice GROUP BY 1 ORDER BY 1" | tail -n +2 | sed 's/^/a\t/' >"$work/expected"
@@ -117,6 +161,7 @@ refuses "reserved_schema_is_refused" 3 "a schema has a name" "$tracetta" query m
 verdict "standard_input_is_read" $? "$(cat "$work/found")"
 
 refuses "wrong_column_names_the_nearest" 2 "no such column: nme \(did you mean name" "$tracetta" query "$work/t.fxt" "SELECT nme FROM slice"
+refuses "caret_is_below_the_missing_table" 2 '^                +\^$' "$tracetta" query "$work/t.fxt" "SELECT 1 FROM slic"
 refuses "wrong_statement_has_a_caret" 2 '\^' "$tracetta" query "$work/t.fxt" "SELEC 1 x"
 refuses "control_characters_of_a_statement_are_escaped" 2 "^  SELECT nope, '.x1b\[31m'\$" "$tracetta" query "$work/t.fxt" $'SELECT nope, \'\x1b[31m\''
 refuses "control_characters_of_a_condition_are_escaped" 2 '^  name=.x1b\[31m$' "$tracetta" cat "$work/t.fxt" --where=$'name=\x1b[31m'
@@ -154,3 +199,17 @@ if [ -n "$corpus" ] && [ -d "$corpus/ctf/tracecompass/many-threads" ]; then
 else
     skip "class_table_of_a_recorded_kernel_trace_counts_its_events" "no recorded traces"
 fi
+
+# stat --histogram counts what SQL counts.
+"$tracetta" query -q --format=csv "$work/t.fxt" "SELECT count(*), total(CASE WHEN dur > 0 THEN dur END) FROM slice WHERE name GLOB '*_1*'" | tail -n 1 >"$work/expected"
+"$tracetta" stat -q --histogram='*_1*' --limit=7 --json "$work/t.fxt" >"$work/histogram.json"
+"$python" - "$work/histogram.json" "$work/expected" >"$work/.out" 2>&1 <<'PROGRAM'
+import json, sys
+it, (count, total) = json.load(open(sys.argv[1])), open(sys.argv[2]).read().split(",")
+assert len(it["parts"]) == 7 and sum(part["count"] for part in it["parts"]) == int(count) > 0, (it, count)
+assert abs(sum(part["total"] for part in it["parts"]) - float(total)) < 10
+assert [part["from"] for part in it["parts"]] == [i * it["width"] for i in range(7)]
+PROGRAM
+verdict "histogram_counts_what_sql_counts" $? ""
+says "histogram_has_bars" "^ +0 ns +[0-9,]+ .* #+$" "$tracetta" stat -q --histogram='*_1*' "$work/t.fxt"
+refuses "histogram_of_no_event_is_empty" 1 "no span or instant has a name like .none." "$tracetta" stat --histogram="none'" "$work/t.fxt"

@@ -47,3 +47,17 @@ else
 fi
 answers "system_calls_have_tables_by_the_name_in_the_trace" ctf/tracecompass/many-threads "8192|8192" \
     "SELECT (SELECT count(*) FROM syscall_entry_open), (SELECT count(*) FROM syscall_exit_open)"
+
+# Frames of stacks against the lines of perf script.
+data=$corpus/eventheader/made-here/zstd-sched-callchain.data
+if [ -n "$corpus" ] && command -v perf >/dev/null && frames=$(perf script -i "$data" -F ip 2>/dev/null) && [ -n "$frames" ]; then
+    answers "stacks_have_the_frames_of_perf_script" eventheader/made-here/zstd-sched-callchain.data "$(grep -c . <<<"$frames")" \
+        "SELECT sum(depth + 1) FROM perf_sample JOIN stack_profile_callsite c ON c.id = callsite_id"
+else
+    skip "stacks_have_the_frames_of_perf_script" "no recorded traces, or no perf"
+fi
+answers "innermost_functions_have_names" nettrace/only_managed_samples.nettrace.xz "5004 2419" \
+    "SELECT count(*) FROM perf_sample s JOIN stack_profile_callsite c ON c.id = callsite_id JOIN stack_profile_frame f ON f.id = frame_id
+    WHERE f.name GLOB '*FindByte*' OR f.name GLOB '*InnerLoop*' GROUP BY f.name ORDER BY 1 DESC"
+answers "samples_are_those_of_traceevent" nettrace/only_managed_samples.nettrace.xz "$(sed -n 's|^\([0-9]*\) .*/Thread/Sample$|\1|p' "$corpus/nettrace/truth/only_managed_samples.nettrace.counts.txt" 2>/dev/null | head -1)" \
+    "SELECT count(*) FROM perf_sample WHERE name = 'ThreadSample'"

@@ -39,5 +39,8 @@ fi
 
 if [ -n "$corpus" ]; then
     keeps_stacks "cpuclock-callchain" "$corpus/eventheader/made-here/cpuclock-callchain.data"
+    run "$tracetta" convert -q --to=fxt "$corpus/eventheader/made-here/zstd-sched-callchain.data" -o "$work/waits.fxt"
+    "$tracetta" flame -q --to=folded --of=sched_switch "$corpus/eventheader/made-here/zstd-sched-callchain.data" -o "$work/folded"
+    same "off_cpu_time_is_kept_in_fxt" "$work/folded" "$tracetta" flame -q --to=folded --of=switch "$work/waits.fxt" -o -
     keeps_stacks "mix_default" "$corpus/nettrace/recorded/mix_default.nettrace.xz"
 fi

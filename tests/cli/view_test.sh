@@ -167,9 +167,22 @@ done
 verdict "report_is_written" $? ""
 [ "$(wc -c <"$work/report.html")" -lt 5000000 ]
 verdict "report_has_at_most_5_mb" $? ""
+"$python" - "$work/many.fxt" <<'PROGRAM'
+import struct, sys
+def word(value):
+    return struct.pack("<Q", value)
+out = word(0x0016547846040010) + word(0x21 | 1 << 16) + word(1_000_000_000)
+for i in range(60000): # each a thread with one span and a name of its own
+    name = b"%06d" % i + b"n" * 58
+    out += word(4 | 13 << 4 | 4 << 16 | (0x8000 | 64) << 48) + word(1000 + i * 10) + word(7) + word(1000 + i) + name + word(1500 + i * 10)
+open(sys.argv[1], "wb").write(out)
+PROGRAM
+"$tracetta" report -q --html "$work/many.fxt" -o "$work/many.html"
+[ "$(wc -c <"$work/many.html")" -lt 5000000 ] && grep -q "10000 of 60000 tracks, [0-9]* names left out" "$work/many.html"
+verdict "report_of_many_tracks_has_at_most_5_mb_and_names_what_is_missing" $? "$(wc -c <"$work/many.html")"
 grep -q "tracettaReport" "$work/report.html" && ! grep -qE "^(import|export) |https?://" "$work/report.html"
 verdict "report_is_one_file_without_addresses" $? "$(grep -nE "^(import|export) |https?://" "$work/report.html" | cut -c 1-100)"
-[ -z "$(grep -hoE "^(export )?(async )?(const|let|function) \w+" "$(dirname "$0")"/../../src/view/page/*.js | awk '{ print $NF }' | sort | uniq -d)" ]
+[ -z "$(grep -hoE "^(export )?(async )?(const|let|function) \w+" "$(dirname "$0")"/../../src/view/page/{[!c]*,ca*,colour}.js | awk '{ print $NF }' | sort | uniq -d)" ]
 verdict "modules_have_different_names" $? ""
 refuses "report_does_not_replace_a_file" 4 "exists" "$tracetta" report --html "$work/t.fxt" -o "$work/report.html"
 refuses "report_needs_an_output" 2 "-o" "$tracetta" report --html "$work/t.fxt"

@@ -1,7 +1,7 @@
 /* Fuzzes the receiver. The input is framed as a byte stream in pieces and at once, which must give
- * the same packets. Then it is cut into datagrams of two peers, which a receiver merges into
- * /dev/null, or writes to a folder if they are frames. The first byte selects the size of pieces
- * and datagrams. */
+ * the same packets. Then a receiver gets it as the bytes of a connection, and cut into datagrams of
+ * two peers. It merges packets into /dev/null; frames and CTF packets without frames are written to
+ * a folder. The first byte selects the size of pieces and datagrams. */
 #include "base/endian.h"
 #include "formats/table.h"
 #include "fuzz/fuzz.h"
@@ -64,14 +64,37 @@ static uint64_t frame(const struct format_transfer *transfer, const uint8_t *byt
     return garbage;
 }
 
-/* Passes the input to a receiver as datagrams. */
-static void receive(const uint8_t *bytes, size_t n, size_t piece)
+/* Passes the input to a source in pieces, as the bytes of its connection. */
+static void receive_stream(ttr_receiver *receiver, const struct address *peer, const uint8_t *bytes,
+                           size_t n, size_t piece)
+{
+    struct remote *remote = remote_new(receiver, peer, -1);
+    if (!remote)
+        return;
+    remote->is_stream = true;
+    for (size_t at = 0; at < n && !remote->is_ended; at += piece) {
+        const size_t part = n - at < piece ? n - at : piece;
+        uint8_t *room = packet_framer_room(&remote->framer, part);
+        if (!room)
+            return;
+        memcpy(room, bytes + at, part);
+        packet_framer_commit(&remote->framer, part);
+        remote = remote_accept_bytes(remote);
+    }
+    if (!remote->is_ended)
+        remote_end_connection(remote);
+}
+
+/* Passes the input to a receiver: as a connection, or as datagrams. */
+static void receive(const uint8_t *bytes, size_t n, size_t piece, bool is_stream)
 {
     static const char *const addresses[] = {"udp::0"};
     char folder[] = "/tmp/tracetta-fuzz-XXXXXX";
-    /* frames are written to a folder, packets to the merged trace */
-    const bool has_frames = n >= FILE_FRAME_HEADER &&
-                            file_frame_transfer.get_size(bytes, PACKET_MAX) && mkdtemp(folder);
+    /* frames and CTF packets are written to a folder, other packets to the merged trace */
+    const bool is_bare = !is_stream && bare_packets_recognise(bytes, n);
+    const bool has_frames =
+        (is_bare || (n >= FILE_FRAME_HEADER && file_frame_transfer.get_size(bytes, PACKET_MAX))) &&
+        mkdtemp(folder);
     ttr_receiver_totals totals = {.size = sizeof totals};
     const ttr_receiver_options options = {.size = sizeof options,
                                           .addresses = addresses,
@@ -87,13 +110,17 @@ static void receive(const uint8_t *bytes, size_t n, size_t piece)
     struct address peer[2] = {{.name_n = sizeof(struct sockaddr)},
                               {.name_n = sizeof(struct sockaddr)}};
     peer[0].name.ss_family = AF_INET;
-    for (size_t at = 0; receiver && at < n; at += piece)
+    if (receiver && is_stream)
+        receive_stream(receiver, &peer[0], bytes, n, piece);
+    for (size_t at = 0; receiver && !is_stream && at < n; at += piece)
         remote_accept_datagram(receiver, &peer[at / piece % 2], bytes + at,
                                n - at < piece ? n - at : piece);
     if (receiver && ttr_receiver_close(receiver, &totals, NULL) != TTR_OK)
         fuzz_stop("the receiver failed");
-    /* the bytes of refused sources are not counted */
-    if (receiver && totals.refused == 0 && totals.bytes + totals.garbage != n)
+    /* the bytes of refused sources are not counted, and CTF packets are counted with their frames
+     */
+    if (receiver && totals.refused == 0 && !is_bare && !is_stream &&
+        totals.bytes + totals.garbage != n)
         fuzz_stop("packets and garbage are not the datagrams");
     (void)close(options.output);
     if (has_frames)
@@ -127,7 +154,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     uint64_t two = frame(transfer, input.bytes, input.n, piece, &parts);
     if (one != two || whole.n != parts.n || (whole.n && memcmp(whole.bytes, parts.bytes, whole.n)))
         fuzz_stop("framing in pieces differs from framing at once");
-    receive(input.bytes, input.n, 16 * piece);
+    receive(input.bytes, input.n, 16 * piece, false);
+    receive(input.bytes, input.n, piece, true);
     buffer_free(&input);
     buffer_free(&whole);
     buffer_free(&parts);

@@ -56,7 +56,7 @@ static void write_event(struct generator *g, const struct event *e)
         n = 1;
     g->truth.field_hash += record_arguments(g, n, is_counter);
     g->truth.arguments += n;
-    if (fxt_event_last_words(e->kind) || e->has_scope)
+    if (fxt_count_event_last_words(e->kind) || e->has_scope)
         record_word(g, e->last);
     record_end(g, FXT_EVENT | fxt_set_bits(FXT_EVENT_KIND, e->kind) |
                       fxt_set_bits(FXT_EVENT_ARGS, n) | fxt_set_bits(FXT_EVENT_THREAD, thread) |

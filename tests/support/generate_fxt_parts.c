@@ -223,12 +223,12 @@ static uint64_t record_scalar(struct generator *g, unsigned type, uint64_t head,
 {
     uint16_t key_ref = text_ref(g, key);
     uint64_t bits = argument_bits(g, type);
-    uint64_t words = 1 + fxt_ref_stream_words(key_ref) + fxt_arg_value_words(type);
+    uint64_t words = 1 + fxt_get_inline_words(key_ref) + fxt_count_argument_value_words(type);
     bool is_in_head = type == FXT_ARG_INT32 || type == FXT_ARG_UINT32 || type == FXT_ARG_BOOLEAN;
     record_word(g, head | fxt_set_bits(FXT_ARG_SIZE, words) | fxt_set_bits(FXT_ARG_NAME, key_ref) |
                        (is_in_head ? bits << 32 : 0));
     record_text(g, key_ref, key);
-    if (fxt_arg_value_words(type))
+    if (fxt_count_argument_value_words(type))
         record_word(g, bits);
     return bits;
 }
@@ -237,7 +237,7 @@ static uint64_t record_text_argument(struct generator *g, uint16_t key)
 {
     uint16_t value = any_text(g);
     uint16_t key_ref = text_ref(g, key), ref = text_ref(g, value);
-    uint64_t words = 1 + fxt_ref_stream_words(key_ref) + fxt_ref_stream_words(ref);
+    uint64_t words = 1 + fxt_get_inline_words(key_ref) + fxt_get_inline_words(ref);
     record_word(g, FXT_ARG_TEXT | fxt_set_bits(FXT_ARG_SIZE, words) |
                        fxt_set_bits(FXT_ARG_NAME, key_ref) | fxt_set_bits(FXT_ARG_STRING, ref));
     record_text(g, key_ref, key);
@@ -252,7 +252,7 @@ static uint64_t record_blob_argument(struct generator *g, uint16_t key)
     for (size_t i = 0; i < n; i++)
         bytes[i] = (uint8_t)random_word(g);
     uint16_t key_ref = text_ref(g, key);
-    uint64_t words = 1 + fxt_ref_stream_words(key_ref) + fxt_words_for_bytes(n);
+    uint64_t words = 1 + fxt_get_inline_words(key_ref) + fxt_words_for_bytes(n);
     record_word(g, FXT_ARG_BLOB | fxt_set_bits(FXT_ARG_SIZE, words) |
                        fxt_set_bits(FXT_ARG_NAME, key_ref) | fxt_set_bits(FXT_ARG_VALUE, n));
     record_text(g, key_ref, key);

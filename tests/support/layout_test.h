@@ -62,10 +62,23 @@ struct text {
     size_t n;
 };
 
+/* Appends characters. Formatting would take most of the time of tests with many fields. */
+static inline void put_bytes(struct text *to, const char *p, size_t n)
+{
+    const size_t room = sizeof to->p - 1 - to->n;
+    n = n < room ? n : room;
+    if (n)
+        memcpy(to->p + to->n, p, n);
+    to->n += n;
+    to->p[to->n] = 0;
+}
+
 static inline void put(struct text *to, const char *format, ...)
 {
     va_list list;
     size_t room = sizeof to->p - to->n;
+    if (room == 1)
+        return;
     va_start(list, format);
     int n = vsnprintf(to->p + to->n, room, format, list);
     va_end(list);
@@ -119,10 +132,11 @@ static inline const char *end_text(enum layout_status end)
 
 static inline void put_field(struct text *to, const ttr_field *field)
 {
-    put(to, "%s", to->n ? " " : "");
+    put_bytes(to, " ", to->n ? 1 : 0);
     for (unsigned i = 0; i < field->depth; i++)
-        put(to, ".");
-    put(to, "%.*s%s", (int)field->name.n, field->name.p, field->name.n ? "=" : "");
+        put_bytes(to, ".", 1);
+    put_bytes(to, field->name.p, field->name.n);
+    put_bytes(to, "=", field->name.n ? 1 : 0);
     put_value(to, &field->value);
 }
 

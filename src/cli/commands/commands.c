@@ -59,7 +59,10 @@ static const char *const merge_examples[] = {
 static const char *const stat_examples[] = {"tracetta stat trace.fxt",
                                             "show the spans with the greatest total time",
                                             "tracetta stat --sort-by=p99 --limit=10 trace.fxt",
-                                            "show the ten spans with the longest tail", NULL};
+                                            "show the ten spans with the longest tail",
+                                            "tracetta stat --histogram='request*' trace.fxt",
+                                            "show when requests start, and how long they last",
+                                            NULL};
 
 static const char *const tree_examples[] = {"tracetta tree --aggregate trace.fxt",
                                             "show the time of each call path",
@@ -143,6 +146,8 @@ static const char *const diff_examples[] = {
     "exit with 1 if the median of a span changed by more than 10 %",
     "tracetta diff --key=\"category\" --format=markdown old.fxt new.fxt",
     "compare by category, as a table for a pull request",
+    "tracetta diff --format=svg -o change.svg old.fxt new.fxt",
+    "draw a flame graph in which red took more time, and blue less",
     NULL};
 
 static const char *const assert_examples[] = {
@@ -218,6 +223,8 @@ static const char *const view_examples[] = {"tracetta view trace.fxt",
                                             "serve it at a fixed port, for ssh -L",
                                             "tracetta view a.nettrace b.perf.data",
                                             "show two traces on one clock",
+                                            "tracetta view --compare old.fxt new.fxt",
+                                            "show two runs one above the other",
                                             NULL};
 static const char *const send_examples[] = {"tracetta send app.trace udp:127.0.0.1:7000",
                                             "send a Heph trace in datagrams of 1,400 bytes",
@@ -326,17 +333,22 @@ static const struct command commands[] = {
      "--clrevents, the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other "
      "profiles: gc-verbose, gc-collect, database, cpu-sampling.",
      record_dotnet_examples, run_record_dotnet},
-    {"query", VERB_QUERY, "[NAME=]FILE... [SQL]", 1, SIZE_MAX, NULL, "answer questions in SQL",
+    {"query", VERB_QUERY, "[NAME=]FILE... [SQL]", 0, SIZE_MAX, NULL, "answer questions in SQL",
      "Reads traces into tables and runs an SQL statement over them; the last operand is the "
      "statement if it is not a file. Without a statement the tables are listed with their rows and "
      "columns, with --verbose also what each column means. Tables have the names of Perfetto's "
-     "trace processor: slice, thread, process, counter, sched, args; also event, log, loss, "
-     "source. "
+     "trace processor: slice, thread, process, track, counter, sched, thread_state, flow, args; "
+     "also event, class, field, log, loss, source. "
      "The name of an event is a table of these events with a column per field; other characters "
      "than letters and digits become \"_\".\n\n"
-     "The language is SQLite's, with window functions and JSON, and with percentile(x, p) and "
-     "median(x). Times are in ns. Statements can only read.\n\n"
+     "The language is SQLite's, with window functions and JSON, and with percentile(x, p), "
+     "median(x) and histogram(x). arg('key') is an argument of a slice or event; span_join and "
+     "interval_intersect! join intervals as in Perfetto. Times are in ns. Statements can only "
+     "read.\n\n"
      "Inputs with names, \"a=OLD b=NEW\", are schemas: a.slice, b.slice.\n\n"
+     "--interactive opens a shell, with history and completion if libedit is installed. "
+     "--serve=SOCKET keeps the traces in memory, for statements of \"tracetta query "
+     "--socket=SOCKET SQL\" of the same user.\n\n"
      "Tables of large traces are saved in $XDG_CACHE_HOME/tracetta or ~/.cache/tracetta, so that "
      "the next question does not read the trace. They are deleted when they exceed 1 GiB, or the "
      "size in TRACETTA_CACHE_SIZE.",
@@ -425,7 +437,8 @@ static const struct command commands[] = {
      "Receives traces until Ctrl-C or --duration. Without HOST it listens on the loopback "
      "interface; port 0 selects a free port. Packets of Heph and CTF are received by UDP, TCP and "
      "Unix sockets. Traces of all other formats are received by TCP and Unix sockets, one per "
-     "connection. Any program that writes these formats can send.\n\n"
+     "connection. Any program that writes these formats can send: CTF packets may come by UDP as a "
+     "tracer makes them, with their metadata in datagrams or from --metadata.\n\n"
      "A folder gets a file per sender (CTF: a folder), with the packets as they came. A sender "
      "that restarts with "
      "another epoch gets another file. \"-\", or a file with the suffix of a format, gets one "
@@ -444,7 +457,7 @@ static const struct command commands[] = {
      "sent by UDP, TCP and Unix sockets. All other formats need TCP or Unix sockets, since their "
      "tables do not survive loss. "
      "By UDP the epoch or the metadata are repeated every second, and packets above 65,507 bytes "
-     "are not sent. If a connection is lost, it is "
+     "are not sent: the exit status is then 4. If a connection is lost, it is "
      "made again for 30 seconds, and the last 4 MiB of packets are repeated; \"tracetta "
      "listen\" discards those that it has.",
      send_examples, run_send},

@@ -78,6 +78,7 @@ static int read_options(struct listening *listening)
     if (set->max_sessions > 65536)
         return report_misuse(listening->call->command->name, "--max-sessions is at most 65536");
     options->sessions_max = (uint32_t)set->max_sessions;
+    options->metadata = set->metadata_file;
     int outcome =
         read_duration(listening->call, "rotate-time", set->rotate_time, &options->rotate_ms);
     if (outcome == OUTCOME_FINE)
@@ -200,6 +201,9 @@ static void print_peer_losses(const struct call *call, const char *peer,
     if (received->before_first)
         print_note(call, "%s: %" PRIu64 " events precede the first: lost, or sent before listening",
                    peer, received->before_first);
+    if (received->lost_packets && !received->lost)
+        print_note(call, "%s: %" PRIu64 " packets are missing by their numbers", peer,
+                   received->lost_packets);
     if (received->late || received->duplicates)
         print_note(call, "%s: %" PRIu64 " packets came late, %" PRIu64 " came twice", peer,
                    received->late, received->duplicates);
@@ -229,6 +233,9 @@ static void report_source(void *user_data, ttr_source_stage stage, const ttr_rec
     else if (stage == TTR_SOURCE_BEGUN)
         print_note(call, "%s: receiving %s%s%s", received->peer, received->format,
                    *received->path ? " into " : "", received->path);
+    else if (received->packets && !received->events)
+        print_note(call, "%s: %s packets, %s", received->peer, units_count(received->packets).s,
+                   units_size(received->bytes).s);
     else
         print_note(call, "%s: %s, %s", received->peer,
                    received->is_packets ? units_events(received->events).s : "ended",

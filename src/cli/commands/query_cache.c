@@ -141,4 +141,6 @@ void query_cache_close(struct query_session *session)
         (void)close(session->cache_file);
     trace_cache_end(&session->cache);
     free(session->findings);
+    session->cache_file = -1;
+    session->findings = NULL;
 }

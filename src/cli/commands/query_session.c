@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/commands/query_cache.h"
 #include "cli/commands/report.h"
@@ -89,6 +90,7 @@ ttr_store_options query_session_options(const struct query_session *session)
     const char *const *names = session->names ? (const char *const *)session->names : none;
     ttr_store_options options = {
         .size = sizeof options, .names = names, .columns = session->has_all_columns ? NULL : names};
+    options.memory = session->call.set.memory_max;
     if (session->wants_all)
         options.names = options.columns = NULL;
     if (!session->library) { /* the numbers of rows are enough */
@@ -126,13 +128,23 @@ static int fill_store(struct query_session *session)
     return inputs_report_failure(call, inputs_get_name(call), &error);
 }
 
+/* Returns flags for reading the trace: TTR_READ_SYMBOLS if names of functions are wanted. */
+static uint32_t get_read_flags(const struct query_session *session)
+{
+    static const char frames[] = "stack_profile_";
+    bool has_frames = session->wants_all;
+    for (size_t i = 0; i < session->names_n && !has_frames; i++)
+        has_frames = strncasecmp(session->names[i], frames, sizeof frames - 1) == 0;
+    return has_frames ? TTR_READ_SYMBOLS : 0;
+}
+
 int query_session_open(struct query_session *session)
 {
     ttr_error error = {0};
     int outcome = OUTCOME_FINE;
     session->is_open = query_cache_load(session);
     if (!session->is_open) {
-        outcome = inputs_open(&session->inputs, &session->call, 0);
+        outcome = inputs_open(&session->inputs, &session->call, get_read_flags(session));
         session->is_open = outcome == OUTCOME_FINE;
         if (outcome == OUTCOME_FINE)
             outcome = fill_store(session);
@@ -174,7 +186,7 @@ int query_session_warn(const struct query_session *session, int outcome)
                : outcome;
 }
 
-void query_session_close(struct query_session *session)
+void query_session_reset(struct query_session *session)
 {
     if (session->query)
         session->library->free_query(session->query);
@@ -182,6 +194,14 @@ void query_session_close(struct query_session *session)
     if (session->is_open)
         inputs_close(&session->inputs);
     query_cache_close(session);
+    session->query = NULL;
+    session->store = NULL;
+    session->is_open = false;
+}
+
+void query_session_close(struct query_session *session)
+{
+    query_session_reset(session);
     for (size_t i = 0; i < session->names_n; i++)
         free(session->names[i]);
     free(session->names);
@@ -203,10 +223,8 @@ const char *query_session_skip_blank(const char *sql)
     }
 }
 
-/* Returns the i-th name of a table or column; NULL after the last. */
-static const char *find_known_name(const void *ctx, size_t i)
+const char *query_session_known_name(const struct query_session *session, size_t i)
 {
-    const struct query_session *session = ctx;
     ttr_store_table table;
     ttr_store_column column;
     for (size_t k = 0; ttr_store_table_at(session->store, k, &table); k++) {
@@ -219,6 +237,11 @@ static const char *find_known_name(const void *ctx, size_t i)
                 return column.name;
     }
     return NULL;
+}
+
+static const char *find_known_name(const void *ctx, size_t i)
+{
+    return query_session_known_name(ctx, i);
 }
 
 int query_session_report_sql(const struct query_session *session, const char *sql,

@@ -76,6 +76,12 @@ int query_session_check_matches(const struct call *call, const ttr_store *store,
 /* Warns of damage in the inputs, and if filters selected no event. Returns the outcome. */
 int query_session_warn(const struct query_session *session, int outcome);
 
+/* Closes the inputs and the store, so that query_session_open can read more tables. */
+void query_session_reset(struct query_session *session);
+
+/* Returns the i-th name of a table or column of the store; NULL after the last. */
+const char *query_session_known_name(const struct query_session *session, size_t i);
+
 void query_session_close(struct query_session *session);
 
 /* Returns the begin of the next statement: skips spaces, semicolons and comments. */

@@ -71,7 +71,7 @@ static int finish(struct call *call, ttr_sender *sender, ttr_status status, ttr_
     status = status == TTR_OK ? closed : status;
     if (status == TTR_AGAIN || status == TTR_OK) {
         report_sent_bytes(call, &sent, begin_ns);
-        return OUTCOME_FINE;
+        return sent.oversized ? OUTCOME_OUTPUT : OUTCOME_FINE;
     }
     report_error(call, error.status == TTR_E_IO ? call->path[1] : call->path[0], &error);
     return error.status == TTR_E_UNSUPPORTED || error.status == TTR_E_MALFORMED ? OUTCOME_INPUT

@@ -81,6 +81,8 @@ static ttr_reader *open_stream(struct inputs *inputs, const char *path,
     if (!stream_open(stream, path, error))
         return NULL;
     inputs->streams_n++;
+    if (stream->network && network_await_packets(stream->network, error))
+        return network_read(stream->network, inputs->t, options, error);
     return ttr_open_pull(inputs->t, stream_pull, stream,
                          strcmp(path, "-") == 0 ? "standard input" : path, options, error);
 }

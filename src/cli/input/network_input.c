@@ -38,10 +38,8 @@ static void note_source(void *user_data, ttr_source_stage stage, const ttr_recei
     if (stage == TTR_SOURCE_ENDED && !received->is_packets)
         input->is_over = true;
     if (stage == TTR_SOURCE_REFUSED)
-        (void)fprintf(stderr,
-                      "tracetta: %s: refused: its trace cannot be merged into this one; use "
-                      "\"tracetta listen\"\n",
-                      received->peer);
+        (void)fprintf(stderr, "tracetta: %s: refused: %s; use \"tracetta listen\"\n",
+                      received->peer, received->reason);
 }
 
 struct network_input *network_open(const char *address, ttr_error *error)
@@ -60,6 +58,7 @@ struct network_input *network_open(const char *address, ttr_error *error)
                                           .addresses_n = 1,
                                           .output = input->pipe[1],
                                           .allows_stream = true,
+                                          .allows_reader = true,
                                           .wake_fd = interrupt_get_wake_fd(),
                                           .source = note_source,
                                           .user_data = input};
@@ -77,6 +76,21 @@ static bool has_bytes(const struct network_input *input)
 {
     struct pollfd wait = {.fd = input->pipe[0], .events = POLLIN};
     return poll(&wait, 1, 0) > 0;
+}
+
+bool network_await_packets(struct network_input *input, ttr_error *error)
+{
+    while (!interrupt_was_received() && !input->is_over && !has_bytes(input) &&
+           !ttr_receiver_is_readable(input->receiver))
+        if (ttr_receiver_step(input->receiver, STEP_MS, error) != TTR_OK)
+            return false;
+    return ttr_receiver_is_readable(input->receiver);
+}
+
+ttr_reader *network_read(struct network_input *input, ttr *t, const ttr_read_options *options,
+                         ttr_error *error)
+{
+    return ttr_receiver_read(input->receiver, t, options, error);
 }
 
 int64_t network_pull(struct network_input *input, void *to, size_t n)
@@ -97,6 +111,8 @@ int64_t network_pull(struct network_input *input, void *to, size_t n)
 
 bool network_can_pull(struct network_input *input, unsigned ms)
 {
+    if (ttr_receiver_is_readable(input->receiver))
+        return true; /* the reader of the packets waits itself */
     for (unsigned waited = 0; !has_bytes(input); waited++) {
         if (interrupt_was_received() || input->is_over)
             return true;

@@ -2,7 +2,8 @@
  *
  * The receiver writes to a pipe of this process. Each read that finds the pipe empty lets the
  * receiver work. Packets of all senders are merged; of a format without packets only the first
- * sender is read, and the input ends with it. */
+ * sender is read, and the input ends with it. Packets of CTF do not pass the pipe: a reader of the
+ * receiver returns their events. */
 #ifndef TRACETTA_CLI_INPUT_NETWORK_INPUT_H
 #define TRACETTA_CLI_INPUT_NETWORK_INPUT_H
 
@@ -25,5 +26,13 @@ bool network_can_pull(struct network_input *input, unsigned ms);
 
 /* Closes the sockets and prints what was lost. NULL is allowed. */
 void network_close(struct network_input *input);
+
+/* Waits for the first sender. Returns true if it sends packets for network_read, false if it sends
+ * bytes for network_pull, or at Ctrl-C. */
+bool network_await_packets(struct network_input *input, ttr_error *error);
+
+/* Opens a reader of the packets of all senders. The input must stay open until it is closed. */
+ttr_reader *network_read(struct network_input *input, ttr *t, const ttr_read_options *options,
+                         ttr_error *error);
 
 #endif

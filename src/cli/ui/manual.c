@@ -1,7 +1,7 @@
 /* Man pages in roff, with the macros of man(7) only. */
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/store.h>
 
 #include "cli/ui/help.h"
 
@@ -64,6 +64,26 @@ static void write_options(FILE *to, uint32_t verb)
     }
 }
 
+/* Writes the tables of "tracetta query" and their columns. */
+static void write_tables(FILE *to)
+{
+    ttr *t = ttr_new(NULL);
+    ttr_store *store = t ? ttr_store_new(t, NULL, NULL) : NULL;
+    ttr_store_table table;
+    ttr_store_column column;
+    (void)fputs(".SH TABLES\n", to);
+    for (size_t i = 0; ttr_store_table_at(store, i, &table); i++) {
+        (void)fprintf(to, ".SS %s\n", table.name);
+        write_roff_line(to, "", table.description);
+        for (size_t k = 0; ttr_store_column_at(store, i, k, &column); k++) {
+            (void)fprintf(to, ".TP\n\\fB%s\\fR\n", column.name);
+            write_roff_line(to, "", column.description);
+        }
+    }
+    ttr_store_free(store);
+    ttr_free(t);
+}
+
 static void write_page_end(FILE *to)
 {
     (void)fputs(".SH EXIT STATUS\n", to);
@@ -96,6 +116,8 @@ static void write_command_page(FILE *to, const struct command *command)
         write_roff_line(to, "\\fR", command->examples[i + 1]);
     }
     write_options(to, command->verb);
+    if (command->verb == VERB_QUERY)
+        write_tables(to);
     write_page_end(to);
     (void)fputs(".SH SEE ALSO\n.BR tracetta (1)\n", to);
 }

@@ -1,6 +1,7 @@
 /* The format CTF: RFC v1.1 of 2010, CTF 1.8 and CTF 2. This file has only tables; the reader is in
  * read/, the writer in write/, live traces in live/. */
 #include "formats/ctf/live/ctf_live.h"
+#include "formats/ctf/read/ctf_bare_packets.h"
 #include "formats/ctf/read/ctf_fast_loop.h"
 #include "formats/ctf/write/ctf_write.h"
 
@@ -115,6 +116,7 @@ static const struct format_folder folder = {
     .main_file_option = "metadata",
     .open = ctf_open_folder,
     .open_together = ctf_open_folders,
+    .open_feed = ctf_open_feed,
     .packet_tag = CTF_DEFINITION_PACKET,
 };
 
@@ -153,6 +155,7 @@ const struct format format_ctf = {
     .folder = &folder,
     .url = &url,
     .description = &description,
+    .bare = &ctf_bare_packets,
     .writer = &writer,
     .hints = &hints,
     .options = options,

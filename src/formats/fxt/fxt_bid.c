@@ -10,7 +10,7 @@
 
 enum {
     BID_MAGIC = 64,
-    /* bid of a trace that starts with an initialization record (its header has no variable bits)
+    /* bid of a trace that starts with an initialization record (all bits of its header are fixed)
      * and two more valid records */
     BID_INITIALIZATION = 24,
     BID_CHAIN = 12,
@@ -28,7 +28,7 @@ bool fxt_has_magic(const uint8_t *bytes, size_t n)
     return starts_with_magic(bytes, n, false) || starts_with_magic(bytes, n, true);
 }
 
-/* Returns the likelihood (a BID_... constant, or 0) that bytes without a magic number are records
+/* Returns the bid (a BID_... constant, or 0) of bytes without a magic number, if they are records
  * of FXT in this byte order. */
 static unsigned rate_records_as_fxt(const uint8_t *bytes, size_t n, bool is_whole, bool is_big)
 {
@@ -39,8 +39,7 @@ static unsigned rate_records_as_fxt(const uint8_t *bytes, size_t n, bool is_whol
     unsigned chain = is_init ? CHAIN_SHORT : CHAIN_LONG;
     if (fxt_count_clean_records(&span, is_whole, chain) < chain)
         return 0;
-    /* A file that ends early also counts as CHAIN_SHORT records. It must contain at least three
-     * records and six words. */
+    /* a shorter file must contain at least CHAIN_SHORT valid records, in six words or more */
     struct fxt_span part = {bytes, span.words, is_big};
     bool is_enough = fxt_count_clean_records(&part, false, CHAIN_SHORT) >= CHAIN_SHORT &&
                      span.words >= (uint64_t)2 * CHAIN_SHORT;
@@ -69,8 +68,8 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && memcmp(text + n - m, end, m) == 0;
 }
 
-/* Returns true for the FxT files of EZTrace and StarPU, which are not FXT: they start with a small
- * 32-bit machine number and have the text of uname within the first 512 bytes. */
+/* Returns true for files of EZTrace and StarPU, which are also called FxT, but are not FXT: they
+ * start with a small 32-bit machine number, and the first 512 bytes contain the text of uname. */
 static bool is_eztrace_fxt(const struct peek *peek)
 {
     static const char system[] = "Linux ";
@@ -83,7 +82,7 @@ static bool is_eztrace_fxt(const struct peek *peek)
     return false;
 }
 
-const char *fxt_refuse(const struct peek *peek)
+const char *fxt_explain_refusal(const struct peek *peek)
 {
     if (is_eztrace_fxt(peek))
         return "this is a trace of the FxT library (EZTrace, StarPU), which shares nothing with "

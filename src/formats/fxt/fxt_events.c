@@ -6,7 +6,8 @@
 
 #include "base/status.h"
 
-/* Maps FXT's event kinds to kinds of the model; TTR_KIND_NONE if unknown. */
+/* Event kind of the model for each event kind of FXT; TTR_KIND_NONE if FXT does not define the
+ * kind. */
 static const uint8_t kinds[16] = {
     [FXT_INSTANT] = TTR_KIND_INSTANT,          [FXT_COUNTER] = TTR_KIND_COUNTER,
     [FXT_DURATION_BEGIN] = TTR_KIND_BEGIN,     [FXT_DURATION_END] = TTR_KIND_END,
@@ -16,8 +17,8 @@ static const uint8_t kinds[16] = {
     [FXT_FLOW_END] = TTR_KIND_FLOW_END,
 };
 
-/* Masks for the last word of a record, by event kind. A mask is all ones if the word is the event's
- * link (link_masks) or the end of a span (span_masks), else 0. */
+/* By event kind: mask of the last word of a record. link_masks: all ones if that word is the
+ * event's link; span_masks: all ones if it is the end of a span; else 0. */
 static const uint64_t link_masks[16] = {
     [FXT_COUNTER] = UINT64_MAX,   [FXT_ASYNC_BEGIN] = UINT64_MAX, [FXT_ASYNC_INSTANT] = UINT64_MAX,
     [FXT_ASYNC_END] = UINT64_MAX, [FXT_FLOW_BEGIN] = UINT64_MAX,  [FXT_FLOW_STEP] = UINT64_MAX,
@@ -55,7 +56,7 @@ enum fxt_convert_result fxt_resolve_string(struct fxt_reader *reader,
                                            uint32_t at, ttr_id *id)
 {
     if (ref & FXT_REF_INLINE) {
-        uint32_t n = fxt_ref_stream_bytes(ref);
+        uint32_t n = fxt_get_inline_bytes(ref);
         if (fxt_words_for_bytes(n) > record->words - at)
             return FXT_BAD_SIZE;
         *id = ttr_text_add(reader->common.t, record->bytes + (size_t)at * FXT_WORD_BYTES, n);
@@ -71,9 +72,10 @@ enum fxt_convert_result fxt_resolve_string(struct fxt_reader *reader,
     return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
 }
 
-/* Returns a placeholder for a thread index that no record defined. Its process is 0. Its koid is
- * one that no kernel assigns, with the index in the low byte. It has no name: a writer would write
- * the name as an object record, and readers would apply that to a real thread with this koid. */
+/* Returns a placeholder for a thread index that no record has defined. Its process is 0. Its koid
+ * contains the index in the low byte; no kernel assigns such a koid. It has no name, because a
+ * writer would write that to an object record, which readers would apply to a real thread with
+ * this koid. */
 static ttr_id get_placeholder_thread(struct fxt_reader *reader, uint32_t ref)
 {
     return context_thread(reader->common.t, reader->in->id, 0, ~(uint64_t)0xff | ref);
@@ -102,8 +104,8 @@ enum fxt_convert_result fxt_resolve_thread(struct fxt_reader *reader,
     return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
 }
 
-/* Masks for the first four arguments, by the event's number of arguments: size[i] selects the size
- * field of argument i, is_there[i] is 1. Both are 0 if the event has fewer arguments. */
+/* Masks for the first four arguments, by the number of arguments of the event. size[i]: selects
+ * the size field of argument i; is_there[i]: 1. Both are 0 if the event has fewer arguments. */
 struct argument_masks {
     uint32_t size[4], is_there[4];
 };
@@ -120,8 +122,8 @@ static const struct argument_masks argument_masks[5] = {
 };
 #define ARGUMENT_SIZE_SHIFT (FXT_ARG_SIZE & 0xff)
 
-/* Returns the word at index `at` of the record; the header if `at` is outside the record. Uses a
- * mask, because a mispredicted branch would cost more than the function. */
+/* Returns the word at index `at` of the record; the header if `at` is outside of the record. Uses
+ * a mask, because a mispredicted branch would cost more than the function. */
 static FXT_INLINE uint64_t load_word_or_header(const struct fxt_record *record, uint32_t at,
                                                bool is_big)
 {
@@ -154,7 +156,7 @@ static FXT_INLINE uint32_t find_arguments_end(const struct fxt_record *record, u
     return empty >> 31 ? UINT32_MAX - FXT_ARGS_MAX : at;
 }
 
-/* Returns true if the instant has one more word than its content and that is a valid scope (0
+/* Returns true if an instant has exactly one word after its content, and that is a valid scope (0
  * thread, 1 process, 2 global). */
 static bool has_scope_word(const struct fxt_reader *reader, const struct fxt_record *record,
                            uint32_t end)
@@ -163,7 +165,7 @@ static bool has_scope_word(const struct fxt_reader *reader, const struct fxt_rec
            end + 1 == record->words && fxt_load_record_word(reader, record, end) <= 2;
 }
 
-/* Adds a note about an event kind that the specification does not define, and emits the event as a
+/* Reports an event kind that the specification does not define, and emits the record as a
  * definition. */
 static enum fxt_convert_result emit_unknown_event(struct fxt_reader *reader,
                                                   const struct fxt_record *record)
@@ -180,11 +182,11 @@ static enum fxt_convert_result emit_unknown_event(struct fxt_reader *reader,
 static inline uint32_t find_arguments_start(uint64_t header)
 {
     return 2 + (fxt_get_bits(header, FXT_EVENT_THREAD) ? 0 : 2u) +
-           fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY)) +
-           fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_EVENT_NAME));
+           fxt_get_inline_words((uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY)) +
+           fxt_get_inline_words((uint32_t)fxt_get_bits(header, FXT_EVENT_NAME));
 }
 
-/* Ids in the context of an event's thread, category and name. */
+/* Ids of an event's thread, category and name in the library context. */
 struct event_refs {
     ttr_id thread, category, name;
 };
@@ -200,15 +202,15 @@ static enum fxt_convert_result resolve_other_refs(struct fxt_reader *reader,
     enum fxt_convert_result result = fxt_resolve_thread(reader, record, thread, 2, &ids->thread);
     if (result == FXT_CONVERTED)
         result = fxt_resolve_string(reader, record, category, at, &ids->category);
-    at += fxt_ref_stream_words(category);
+    at += fxt_get_inline_words(category);
     if (result == FXT_CONVERTED)
         result = fxt_resolve_string(reader, record, (uint32_t)fxt_get_bits(header, FXT_EVENT_NAME),
                                     at, &ids->name);
     return result;
 }
 
-/* Sets the ids from the provider's tables. Returns false if a ref is inline, or if its table slot
- * is not defined. */
+/* Looks up thread, category and name of an event in the provider's tables. Returns false if one of
+ * them is inline, or not defined. */
 static inline bool resolve_table_refs(const struct fxt_provider *provider, uint64_t header,
                                       struct event_refs *ids)
 {
@@ -236,9 +238,9 @@ static FXT_NOINLINE void restore_sample(struct fxt_reader *reader, ttr_event *ev
             event->kind = TTR_KIND_SAMPLE;
 }
 
-/* --- Attributes --- */
+/* --- Arguments that are attributes --- */
 
-/* Converts a level of provider.h. */
+/* Converts a level of tracetta/provider.h to a level of ttr_event. */
 static uint8_t convert_level(uint64_t level)
 {
     static const uint8_t levels[] = {TTR_LEVEL_NONE,    TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
@@ -246,7 +248,8 @@ static uint8_t convert_level(uint64_t level)
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* Sets an attribute from an argument. Returns false if the argument is none. */
+/* Sets an attribute of the event from an argument. Returns false if the argument is not an
+ * attribute. */
 static bool set_attribute(const struct fxt_reader *reader, const struct fxt_record *record,
                           uint32_t at, ttr_event *event)
 {
@@ -271,7 +274,8 @@ static bool set_attribute(const struct fxt_reader *reader, const struct fxt_reco
     return true;
 }
 
-/* Sets attributes from the first arguments of an event, and makes its fields start after them. */
+/* Sets attributes from the first arguments of an event; the fields of the event start after
+ * them. */
 static FXT_NOINLINE void set_attributes(const struct fxt_reader *reader,
                                         const struct fxt_record *record, ttr_event *event)
 {
@@ -292,8 +296,8 @@ uint32_t fxt_count_attributes(const struct fxt_provider *provider, const ttr_eve
     return n;
 }
 
-/* Converts an event record with a valid size. Inlined for each byte order and for `is_exact` (the
- * record has no words after its content), so the common case tests neither. */
+/* Converts an event record with a valid size. Inline, with constants for the byte order and for
+ * is_exact (no words follow the content), so that the common case tests neither. */
 static FXT_INLINE enum fxt_convert_result emit_event(struct fxt_reader *reader,
                                                      const struct fxt_record *record, uint32_t end,
                                                      bool is_big, bool is_exact)
@@ -301,7 +305,7 @@ static FXT_INLINE enum fxt_convert_result emit_event(struct fxt_reader *reader,
     const struct fxt_provider *provider = reader->provider;
     uint64_t header = record->header;
     unsigned kind = (unsigned)fxt_get_bits(header, FXT_EVENT_KIND);
-    uint32_t last = fxt_event_last_words(kind);
+    uint32_t last = fxt_count_event_last_words(kind);
     struct event_refs ids;
     if (FXT_UNLIKELY(!resolve_table_refs(provider, header, &ids))) {
         enum fxt_convert_result result = resolve_other_refs(reader, record, &ids);
@@ -312,7 +316,8 @@ static FXT_INLINE enum fxt_convert_result emit_event(struct fxt_reader *reader,
     uint64_t last_word = fxt_load_u64(
         record->bytes + (size_t)(is_whole ? end & (0u - last) : 0) * FXT_WORD_BYTES, is_big);
     uint64_t ticks = fxt_load_u64(record->bytes + FXT_WORD_BYTES, is_big);
-    /* For kinds without an end, the end equals the start, so the duration is 0 without a branch. */
+    /* for kinds without an end, `end_time` equals the start, so the duration is 0 without a branch
+     */
     uint64_t span = is_whole ? span_masks[kind] : 0;
     int64_t time = fxt_ticks_to_ns(provider, ticks, &clamped);
     int64_t end_time = fxt_ticks_to_ns(provider, (last_word & span) | (ticks & ~span), &clamped);
@@ -347,14 +352,14 @@ static FXT_INLINE enum fxt_convert_result emit_event(struct fxt_reader *reader,
     return FXT_CONVERTED;
 }
 
-/* Converts an event record of an unknown kind, or one with more or fewer words than its content.
- * Returns FXT_BAD_SIZE unless the additional word is a scope, or the reader has accepted the size.
- */
+/* Converts an event record of an unknown kind, or with more or fewer words than its content needs.
+ * Returns FXT_BAD_SIZE, unless the additional word is a scope, or the reader has accepted the
+ * size. */
 static enum fxt_convert_result convert_unusual_event(struct fxt_reader *reader,
                                                      const struct fxt_record *record, uint32_t end)
 {
     unsigned kind = (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND);
-    bool is_exact = end + fxt_event_last_words(kind) == record->words;
+    bool is_exact = end + fxt_count_event_last_words(kind) == record->words;
     if (!is_exact && !record->is_accepted && !has_scope_word(reader, record, end))
         return FXT_BAD_SIZE;
     if (kind > FXT_FLOW_END)
@@ -370,7 +375,8 @@ static FXT_INLINE enum fxt_convert_result convert_usual_event(struct fxt_reader 
     unsigned kind = (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND);
     uint32_t args = (uint32_t)fxt_get_bits(record->header, FXT_EVENT_ARGS);
     uint32_t end = find_arguments_end(record, find_arguments_start(record->header), args, is_big);
-    if (FXT_UNLIKELY(end + fxt_event_last_words(kind) != record->words || kind > FXT_FLOW_END))
+    if (FXT_UNLIKELY(end + fxt_count_event_last_words(kind) != record->words ||
+                     kind > FXT_FLOW_END))
         return convert_unusual_event(reader, record, end);
     return emit_event(reader, record, end, is_big, true);
 }

@@ -12,14 +12,15 @@
 enum stage { STAGE_FIXED, STAGE_ARGUMENTS, STAGE_TAIL, STAGE_FRAMES, STAGE_DONE };
 
 struct field_iter {
-    /* position of the next argument or, once all are decoded, of the words after them */
+    /* position of the next argument; after the last, of the words that follow */
     struct cursor at;
     const struct fxt_provider *provider;
     uint64_t header;
-    uint64_t refs;      /* second word of a large record: its string and thread refs */
-    uint32_t arguments; /* number of arguments that are not decoded yet */
-    uint32_t frames;    /* number of frames that are not decoded yet */
-    /* stage: enum stage; fixed: number of fixed fields that were returned */
+    /* second word of a large record, which contains its string and thread refs */
+    uint64_t refs;
+    uint32_t arguments; /* number of arguments that are still to be decoded */
+    uint32_t frames;    /* number of frames that are still to be decoded */
+    /* stage: current stage (enum stage); fixed: number of fixed fields that were returned */
     uint8_t stage, fixed;
     bool is_big;
 };
@@ -58,7 +59,8 @@ static bool read_stream_bytes(struct field_iter *walk, uint64_t n, ttr_text *tex
     return true;
 }
 
-/* Returns the next field from the record's fixed words; returns false if there are no more. */
+/* Returns the next field that is in the fixed words of the record. Returns false if there are no
+ * more. */
 static bool read_fixed_field(struct field_iter *walk, const ttr_event *event, ttr_field *field)
 {
     uint64_t header = walk->header;
@@ -88,13 +90,13 @@ static bool read_fixed_field(struct field_iter *walk, const ttr_event *event, tt
     return false;
 }
 
-/* Reads a string ref and, if it is inline, its stream at the cursor. Returns false if the stream
- * exceeds the record. */
+/* Reads a string ref. If it is inline, reads its bytes at the cursor; returns false if they exceed
+ * the record. */
 static bool read_string_ref(struct field_iter *walk, uint32_t ref, ttr_text *text, ttr_id *id)
 {
     *id = 0;
     if (FXT_UNLIKELY(ref & FXT_REF_INLINE))
-        return read_stream_bytes(walk, fxt_ref_stream_bytes(ref), text);
+        return read_stream_bytes(walk, fxt_get_inline_bytes(ref), text);
     uint32_t slot = fxt_find_string_slot(walk->provider, ref);
     *id = FXT_LIKELY(slot != 0) ? ~slot : fxt_add_placeholder_string(walk->provider->common, ref);
     struct intern_text known = intern_get(&walk->provider->common->t->strings, *id);
@@ -106,9 +108,9 @@ static bool read_string_ref(struct field_iter *walk, uint32_t ref, ttr_text *tex
     UINT16_MAX /* longer than any argument, so this table entry never applies \
                 */
 
-/* Describes how numbers of an argument type are extracted. The number is in word `words` - 1 of an
- * argument with an indexed name, from bit `shift` on, under `mask`. `sign` is the number's sign
- * bit; 0 if unsigned. */
+/* Describes how numbers of an argument type are extracted: from word `words` - 1 of an argument
+ * with an indexed name, shifted right by `shift`, and masked by `mask`. sign: sign bit of the
+ * number; 0 if it is unsigned. */
 struct argument_type {
     uint8_t type, hint, bits, shift;
     uint16_t words;
@@ -143,7 +145,7 @@ static inline uint64_t extract_integer_value(const struct argument_type *type, u
     return (number ^ type->sign) - type->sign;
 }
 
-/* Reads a value that is not a number. The cursor must be after the argument's name. */
+/* Reads a value that is not a number. The cursor must be at the end of the argument's name. */
 static bool read_stream_value(struct field_iter *walk, uint64_t header, ttr_value *value)
 {
     switch (fxt_get_bits(header, FXT_ARG_TYPE)) {
@@ -155,8 +157,7 @@ static bool read_stream_value(struct field_iter *walk, uint64_t header, ttr_valu
     default:
         return read_stream_bytes(
             walk, cursor_left(&walk->at),
-            /* argument type that the specification does not define: return its bytes
-             */
+            /* the specification does not define this argument type, so return its bytes */
             &value->text);
     }
 }
@@ -180,7 +181,7 @@ static FXT_INLINE bool read_argument(struct field_iter *walk, uint64_t header, t
     if (!read_string_ref(walk, (uint32_t)fxt_get_bits(header, FXT_ARG_NAME), &field->name,
                          &field->name_id))
         return false;
-    uint64_t word = fxt_arg_value_words(type) ? read_word(walk) : header;
+    uint64_t word = fxt_count_argument_value_words(type) ? read_word(walk) : header;
     if (argument_types[type].words == NO_NUMBER_WORDS)
         return read_stream_value(walk, header, &field->value) && !walk->at.failed;
     field->value.v.u = extract_integer_value(&argument_types[type], word);
@@ -196,9 +197,9 @@ static void set_raw_argument(ttr_field *field, const uint8_t *bytes, size_t n)
     field->value.text = (ttr_text){(const char *)bytes, n};
 }
 
-/* Reads an argument that is a number or null with a name in the string table, which is the common
- * case. Uses a table of types, because a branch on the type would be unpredictable. For other
- * arguments returns false and does not move the cursor. */
+/* Fast path: reads an argument that is a number or null, with a name in the string table. Uses a
+ * table of types, because a branch on the type would be mispredicted. Returns false for other
+ * arguments, and does not move the cursor. */
 static FXT_INLINE bool read_number_argument(struct field_iter *walk, ttr_field *field)
 {
     struct cursor at = walk->at;
@@ -231,7 +232,7 @@ static inline void finish_argument(struct field_iter *walk)
     walk->stage = (uint8_t)(walk->arguments ? STAGE_ARGUMENTS : get_stage_after_arguments(walk));
 }
 
-/* Reads an argument of any type. Ends the iteration if the argument's size is invalid. */
+/* Reads an argument of any type. If its size is invalid, ends the iteration. */
 static FXT_NOINLINE bool read_any_argument(struct field_iter *walk, ttr_field *field)
 {
     const uint8_t *bytes = cursor_read_bytes(&walk->at, FXT_WORD_BYTES);
@@ -242,7 +243,7 @@ static FXT_NOINLINE bool read_any_argument(struct field_iter *walk, ttr_field *f
         return false;
     struct cursor following = walk->at;
     (void)cursor_skip(&following, (size - 1) * FXT_WORD_BYTES);
-    walk->at.end = following.p; /* reads of the value must not leave the argument */
+    walk->at.end = following.p; /* limits the cursor to the bytes of the argument */
     if (FXT_UNLIKELY(!read_argument(walk, header, field)))
         set_raw_argument(field, bytes, (size_t)size * FXT_WORD_BYTES);
     walk->at = following;
@@ -317,7 +318,7 @@ static bool read_stack_frame(struct field_iter *walk, ttr_field *field)
     return !walk->at.failed;
 }
 
-static uint32_t header_argument_count(const struct field_iter *walk)
+static uint32_t get_header_argument_count(const struct field_iter *walk)
 {
     uint64_t header = walk->header;
     switch (fxt_get_record_type(header)) {
@@ -340,7 +341,7 @@ static uint32_t header_argument_count(const struct field_iter *walk)
     }
 }
 
-/* Starts the iteration at the arguments. Among events only instants may have a value after the
+/* Starts the iteration at the arguments. Of all events, only instants may have a value after the
  * arguments. */
 static void begin_event_fields(struct field_iter *walk, const ttr_event *event)
 {
@@ -363,7 +364,7 @@ static FXT_NOINLINE void begin_record_fields(struct field_iter *walk, const ttr_
     walk->refs = fxt_get_record_type(walk->header) == FXT_LARGE ? read_word(walk) : 0;
     walk->at = whole;
     (void)cursor_skip(&walk->at, event->body);
-    walk->arguments = header_argument_count(walk);
+    walk->arguments = get_header_argument_count(walk);
     walk->stage = STAGE_FIXED;
 }
 
@@ -373,7 +374,7 @@ static void fxt_fields_begin(ttr_fields *fields)
     struct field_iter *walk = (struct field_iter *)fields->state;
     walk->provider = fields->ctx;
     walk->stage = STAGE_DONE;
-    /* A definition may precede the first provider; its event then has no provider in schema_ctx. */
+    /* a definition may precede the first provider; then schema_ctx has no provider */
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
         event->payload_size < FXT_WORD_BYTES)
         return;
@@ -387,10 +388,10 @@ static void fxt_fields_begin(ttr_fields *fields)
         begin_record_fields(walk, event);
 }
 
-/* Returns the next field that is not an argument: a fixed word, the value after the arguments, or a
- * frame. Returns false at the end. */
-static FXT_NOINLINE bool read_other_stage(struct field_iter *walk, const ttr_event *event,
-                                          ttr_field *field)
+/* Returns the next field that is not an argument: a fixed word, the value after the arguments, or
+ * a frame. Returns false if there are no more. */
+static FXT_NOINLINE bool read_field_of_other_stage(struct field_iter *walk, const ttr_event *event,
+                                                   ttr_field *field)
 {
     if (walk->stage == STAGE_FIXED) {
         if (read_fixed_field(walk, event, field))
@@ -412,7 +413,7 @@ static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
         return false;
     field_clear(field);
     if (FXT_UNLIKELY(walk->stage != STAGE_ARGUMENTS))
-        return read_other_stage(walk, fields->event, field);
+        return read_field_of_other_stage(walk, fields->event, field);
     if (FXT_UNLIKELY(!read_number_argument(walk, field)))
         return read_any_argument(walk, field);
     finish_argument(walk);

@@ -31,8 +31,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Describes bits `first` to `last` (inclusive) of a word as one constant: bits 0 to 7 hold the
- * first bit, the bits above hold the width. */
+/* Describes bits `first` to `last` (inclusive) of a word by one number: its bits 0 to 7 are the
+ * first bit, the bits above are the width. */
 #define FXT_FIELD(first, last) ((first) | ((last) - (first) + 1) << 8)
 
 /* Returns the value of a bit field made by FXT_FIELD. */
@@ -41,7 +41,8 @@ static inline uint64_t fxt_get_bits(uint64_t word, unsigned field)
     return word >> (field & 0xff) & (((uint64_t)1 << (field >> 8)) - 1);
 }
 
-/* Returns a word with only this field set, to be combined by OR.  `value` must fit in the field. */
+/* Returns a word in which only this bit field is set, to be combined with others by OR. `value`
+ * must fit in the field. */
 static inline uint64_t fxt_set_bits(unsigned field, uint64_t value)
 {
     return value << (field & 0xff);
@@ -52,14 +53,15 @@ static inline uint64_t fxt_set_bits(unsigned field, uint64_t value)
 #define FXT_MAGIC UINT64_C(0x0016547846040010)
 
 #define FXT_WORD_BYTES 8u              /* bytes per word */
-#define FXT_SIZE_MAX 4095u             /* words, maximum of a record that is not large */
-#define FXT_LARGE_SIZE_MAX 0xffffffffu /* words, maximum of a large record */
+#define FXT_SIZE_MAX 4095u             /* words; maximum size of a record that is not large */
+#define FXT_LARGE_SIZE_MAX 0xffffffffu /* words; maximum size of a large record */
 #define FXT_ARGS_MAX 15u
-/* slots of the string table; slot 0 is the empty string and cannot be redefined */
+/* number of slots in the string table; slot 0 is the empty string and cannot be redefined */
 #define FXT_STRINGS 32768u
-/* slots of the thread table; slot 0 means that the koids are inline */
+/* number of slots in the thread table; ref 0 means that the koids are inline */
 #define FXT_THREADS 256u
-/* maximum length in bytes of strings that writers may emit; the 15-bit length field allows 32767 */
+/* bytes; maximum length of strings that writers may emit, although the 15-bit length field allows
+ * 32767 */
 #define FXT_STRING_MAX 32000u
 
 /* Our convention for stack samples with a name or arguments: an instant of this category, with the
@@ -68,7 +70,7 @@ static inline uint64_t fxt_set_bits(unsigned field, uint64_t value)
 #define FXT_STACK_PREFIX "callstack_"
 /* ticks per second until an initialization record sets another frequency */
 #define FXT_DEFAULT_FREQUENCY 1000000000u
-/* maximum payload of a small blob in bytes, given by its 15-bit size field */
+/* bytes; maximum payload of a small blob, since its size field has 15 bits */
 #define FXT_BLOB_MAX 32767u
 
 enum fxt_type {
@@ -86,7 +88,7 @@ enum fxt_type {
     FXT_LARGE = 15
 };
 
-/* --- Bit fields in the header of every record --- */
+/* --- Bit fields of every record header --- */
 enum { FXT_TYPE = FXT_FIELD(0, 3), FXT_SIZE = FXT_FIELD(4, 15), FXT_LARGE_SIZE = FXT_FIELD(4, 35) };
 
 static inline unsigned fxt_get_record_type(uint64_t header)
@@ -94,7 +96,8 @@ static inline unsigned fxt_get_record_type(uint64_t header)
     return (unsigned)header & 15;
 }
 
-/* Returns the size in words that the header declares.  0 means a damaged header. */
+/* Returns the size in words that the header declares. A size of 0 means that the header is
+ * damaged. */
 static inline uint32_t fxt_get_record_words(uint64_t header)
 {
     return (uint32_t)(fxt_get_record_type(header) == FXT_LARGE
@@ -102,13 +105,13 @@ static inline uint32_t fxt_get_record_words(uint64_t header)
                           : fxt_get_bits(header, FXT_SIZE));
 }
 
-/* --- String refs --- */
+/* --- References to strings --- */
 
 #define FXT_REF_INLINE 0x8000u
 #define FXT_REF_LENGTH 0x7fffu
 
-/* Returns the length in bytes of the inline stream of a string ref, 0 if the ref is an index. */
-static inline uint32_t fxt_ref_stream_bytes(uint32_t ref)
+/* Returns the length in bytes of an inline string; 0 if the ref is an index. */
+static inline uint32_t fxt_get_inline_bytes(uint32_t ref)
 {
     return ref & FXT_REF_INLINE ? ref & FXT_REF_LENGTH : 0;
 }
@@ -119,9 +122,9 @@ static inline uint64_t fxt_words_for_bytes(uint64_t bytes)
     return bytes / FXT_WORD_BYTES + (bytes % FXT_WORD_BYTES != 0);
 }
 
-/* Returns the number of words of a string ref's inline stream. Has no branch, because the event
- * reader calls it several times per record. */
-static inline uint32_t fxt_ref_stream_words(uint32_t ref)
+/* Returns the number of words of an inline string; 0 if the ref is an index. Without a branch,
+ * because the event reader calls it several times per record. */
+static inline uint32_t fxt_get_inline_words(uint32_t ref)
 {
     uint32_t is_inline = 0u - (ref >> 15 & 1);
     return (((ref & FXT_REF_LENGTH) + 7) >> 3) & is_inline;
@@ -132,10 +135,10 @@ static inline uint32_t fxt_ref_stream_words(uint32_t ref)
 enum {
     FXT_METADATA_KIND = FXT_FIELD(16, 19),
     FXT_METADATA_PROVIDER = FXT_FIELD(20, 51),
-    /* length of the name in a provider info: header | name stream */
+    /* provider info: length of the name; record: header | name stream */
     FXT_METADATA_NAME_BYTES = FXT_FIELD(52, 59),
-    FXT_METADATA_EVENT = FXT_FIELD(52, 55), /* event number in a provider event */
-    FXT_METADATA_INFO = FXT_FIELD(20, 23),  /* type of a trace info */
+    FXT_METADATA_EVENT = FXT_FIELD(52, 55), /* provider event: number of the event */
+    FXT_METADATA_INFO = FXT_FIELD(20, 23),  /* trace info: its type */
     FXT_METADATA_MAGIC = FXT_FIELD(24, 55)
 };
 
@@ -160,14 +163,16 @@ enum { FXT_INITIALIZATION_WORDS = 2, FXT_INITIALIZATION_WORDS_ANCHORED = 4 };
 /* --- 2 string: header | stream --- */
 
 enum {
-    FXT_STRING_INDEX = FXT_FIELD(16, 30), /* a definition of string 0 must be ignored */
+    /* slot to define; definitions of string 0 must be ignored */
+    FXT_STRING_INDEX = FXT_FIELD(16, 30),
     FXT_STRING_BYTES = FXT_FIELD(32, 46)
 };
 
 /* --- 3 thread: header | process koid | thread koid --- */
 
 enum {
-    FXT_THREAD_INDEX = FXT_FIELD(16, 23), /* a definition of thread 0 must be ignored */
+    /* slot to define; definitions of thread 0 must be ignored */
+    FXT_THREAD_INDEX = FXT_FIELD(16, 23),
     FXT_THREAD_WORDS = 3
 };
 
@@ -199,9 +204,9 @@ enum fxt_event {
     FXT_EVENT_KINDS = 11
 };
 
-/* Returns 1 if event records of this kind (0 to 15) have a last word, else 0. The constant has one
- * bit per kind. */
-static inline uint32_t fxt_event_last_words(unsigned kind)
+/* Returns 1 if event records of this kind (0 to 15) have a last word, else 0. Bit n of the
+ * constant is for kind n. */
+static inline uint32_t fxt_count_event_last_words(unsigned kind)
 {
     return 0x7f2u >> kind & 1;
 }
@@ -241,7 +246,7 @@ enum fxt_kernel_object { FXT_KERNEL_PROCESS = 1, FXT_KERNEL_THREAD = 2 };
 
 enum {
     FXT_SCHEDULING_KIND = FXT_FIELD(60, 63),
-    /* Kind 0, the legacy context switch: header | ticks [| outgoing process | thread] [| incoming
+    /* kind 0, the legacy context switch: header | ticks [| outgoing process | thread] [| incoming
      * process | thread] */
     FXT_LEGACY_CPU = FXT_FIELD(16, 23),
     FXT_LEGACY_STATE = FXT_FIELD(24, 27),
@@ -249,7 +254,7 @@ enum {
     FXT_LEGACY_INCOMING = FXT_FIELD(36, 43),
     FXT_LEGACY_OUTGOING_PRIORITY = FXT_FIELD(44, 51),
     FXT_LEGACY_INCOMING_PRIORITY = FXT_FIELD(52, 59),
-    /* Kinds 1 to 3. A fiber switch has no CPU field. Only a context switch has a state field. */
+    /* kinds 1 to 3; a fiber switch has no CPU field, and only a context switch has a state field */
     FXT_SCHEDULING_ARGS = FXT_FIELD(16, 19),
     FXT_SCHEDULING_CPU = FXT_FIELD(20, 35),
     FXT_SCHEDULING_STATE = FXT_FIELD(36, 39)
@@ -257,10 +262,10 @@ enum {
 
 enum fxt_scheduling {
     FXT_LEGACY_SWITCH = 0,
-    /* header | ticks | outgoing thread koid | incoming thread koid | arguments */
+    /* record: header | ticks | outgoing thread koid | incoming thread koid | arguments */
     FXT_CONTEXT_SWITCH = 1,
-    FXT_THREAD_WAKEUP = 2, /* header | ticks | waking thread koid | arguments */
-    /* header | ticks | outgoing fiber koid | incoming fiber koid | arguments; not in the
+    FXT_THREAD_WAKEUP = 2, /* record: header | ticks | waking thread koid | arguments */
+    /* record: header | ticks | outgoing fiber koid | incoming fiber koid | arguments; not in the
      * specification */
     FXT_FIBER_SWITCH = 3
 };
@@ -276,17 +281,20 @@ enum { FXT_LOG_BYTES = FXT_FIELD(16, 30), FXT_LOG_THREAD = FXT_FIELD(32, 39) };
 enum {
     FXT_PROFILER_KIND = FXT_FIELD(16, 19),
     FXT_PROFILER_THREAD = FXT_FIELD(20, 27),
-    FXT_MODULE_ID = FXT_FIELD(28, 43), /* id of a module, in module and mapping records */
+    /* module and mapping records: id of the module */
+    FXT_MODULE_ID = FXT_FIELD(28, 43),
     FXT_MODULE_NAME_BYTES = FXT_FIELD(44, 51),
     FXT_MODULE_BUILD_ID_BYTES = FXT_FIELD(52, 59),
-    FXT_MAPPING_FLAGS = FXT_FIELD(44, 46), /* bit 0 read, bit 1 write, bit 2 execute */
+    /* access to the mapped memory: bit 0 read, bit 1 write, bit 2 execute */
+    FXT_MAPPING_FLAGS = FXT_FIELD(44, 46),
     FXT_BACKTRACE_FRAMES = FXT_FIELD(28, 35)
 };
 
 enum fxt_profiler {
-    FXT_MODULE = 0,   /* followed by: name stream | build id stream */
-    FXT_MAPPING = 1,  /* followed by: start address | size in bytes | address within the module */
-    FXT_BACKTRACE = 2 /* followed by one address per frame, innermost first */
+    FXT_MODULE = 0, /* then follow: name stream | build id stream */
+    /* then follow: start address | size in bytes | address within the module */
+    FXT_MAPPING = 1,
+    FXT_BACKTRACE = 2 /* then follows one address per frame, innermost first */
 };
 
 /* --- 15 large blob: header | refs word [| category] [| name] ... --- Format 0: ... | ticks [|
@@ -294,9 +302,10 @@ enum fxt_profiler {
  * bytes | payload stream; its refs word holds only category and name */
 
 enum {
-    FXT_LARGE_KIND = FXT_FIELD(36, 39), /* 0 is a blob; the specification defines no other kind */
+    /* kind of the record: 0 is a blob; the specification defines no other */
+    FXT_LARGE_KIND = FXT_FIELD(36, 39),
     FXT_LARGE_FORMAT = FXT_FIELD(40, 43),
-    /* The next four fields are in the second word, which contains the refs. */
+    /* these four fields are in the second word, the refs word */
     FXT_LARGE_CATEGORY = FXT_FIELD(0, 15),
     FXT_LARGE_NAME = FXT_FIELD(16, 31),
     FXT_LARGE_ARGS = FXT_FIELD(32, 35),
@@ -310,9 +319,11 @@ enum fxt_large_format { FXT_LARGE_WITH_METADATA = 0, FXT_LARGE_BARE = 1 };
 
 enum {
     FXT_ARG_TYPE = FXT_FIELD(0, 3),
-    FXT_ARG_SIZE = FXT_FIELD(4, 15), /* size in words, header included */
+    /* size of the argument in words, including its header */
+    FXT_ARG_SIZE = FXT_FIELD(4, 15),
     FXT_ARG_NAME = FXT_FIELD(16, 31),
-    FXT_ARG_VALUE = FXT_FIELD(32, 63), /* an int32, a uint32, or the size of a blob in bytes */
+    /* the number of an int32 or uint32, or the size of a blob in bytes */
+    FXT_ARG_VALUE = FXT_FIELD(32, 63),
     FXT_ARG_BOOL = FXT_FIELD(32, 32),
     FXT_ARG_STRING = FXT_FIELD(32, 47)
 };
@@ -324,7 +335,7 @@ enum fxt_arg {
     FXT_ARG_INT64 = 3,   /* value in the next word */
     FXT_ARG_UINT64 = 4,  /* value in the next word */
     FXT_ARG_DOUBLE = 5,  /* value in the next word */
-    FXT_ARG_TEXT = 6,    /* value is a string ref, with its stream if inline */
+    FXT_ARG_TEXT = 6,    /* the value is a string ref; an inline string follows */
     FXT_ARG_POINTER = 7, /* value in the next word */
     FXT_ARG_KOID = 8,    /* value in the next word */
     FXT_ARG_BOOLEAN = 9,
@@ -332,9 +343,9 @@ enum fxt_arg {
     FXT_ARG_TYPES = 11
 };
 
-/* Returns 1 if arguments of this type (0 to 15) have a separate word for their value, else 0. The
- * constant has one bit per type. */
-static inline uint32_t fxt_arg_value_words(unsigned type)
+/* Returns 1 if arguments of this type (0 to 15) have a separate word for their value, else 0. Bit
+ * n of the constant is for type n. */
+static inline uint32_t fxt_count_argument_value_words(unsigned type)
 {
     return 0x1b8u >> type & 1;
 }

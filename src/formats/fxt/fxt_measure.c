@@ -5,14 +5,15 @@
  * all loads stay within the words in memory. */
 #include "formats/fxt/fxt_read.h"
 
-/* maximum number of words after a record's content that are treated as an extension of the format,
- * not as damage */
+/* if a record has at most so many words after its content, they count as an extension of the
+ * format, not as damage */
 #define SURPLUS_MAX 16u
-/* if this many consecutive records of known types have surplus words, they are of a later version
- * of the format */
+/* if so many consecutive records of known types have words after their content, they count as
+ * records of a later version of the format */
 #define SURPLUS_CHAIN_MIN 6u
 
-/* Returns the word at index `i` of the span. Beyond the span returns 0 and sets shape->is_cut. */
+/* Returns the word at index `i` of the span. If the span ends before, returns 0 and sets
+ * shape->is_cut. */
 static uint64_t load_span_word(const struct fxt_span *span, uint64_t i,
                                struct fxt_record_shape *shape)
 {
@@ -28,8 +29,8 @@ static bool has_only_bits_to(uint64_t word, unsigned last)
     return last >= 63 || word >> (last + 1) == 0;
 }
 
-/* Returns true if the padding of a stream of `bytes` bytes at word `at` is zero or not available.
- */
+/* Returns true if the padding after a stream of `bytes` bytes at word `at` is zero, or is not in
+ * the span. */
 static bool has_zero_padding(const struct fxt_span *span, uint64_t at, uint64_t bytes)
 {
     uint64_t words = fxt_words_for_bytes(bytes);
@@ -42,23 +43,23 @@ static bool has_zero_padding(const struct fxt_span *span, uint64_t at, uint64_t 
     return rest == 0;
 }
 
-/* Returns the index of the word after an inline string. */
+/* Returns the index of the word after the bytes of an inline string. */
 static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t ref,
                             struct fxt_record_shape *shape)
 {
     shape->is_clean =
-        shape->is_clean && has_zero_padding(span, at, fxt_ref_stream_bytes((uint32_t)ref));
-    return at + fxt_ref_stream_words((uint32_t)ref);
+        shape->is_clean && has_zero_padding(span, at, fxt_get_inline_bytes((uint32_t)ref));
+    return at + fxt_get_inline_words((uint32_t)ref);
 }
 
 /* Returns the size of an argument in words, computed from type, name and value in its header. */
 static uint64_t get_argument_words(uint64_t header)
 {
     unsigned type = (unsigned)fxt_get_bits(header, FXT_ARG_TYPE);
-    uint64_t words = 1 + fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_ARG_NAME)) +
-                     fxt_arg_value_words(type);
+    uint64_t words = 1 + fxt_get_inline_words((uint32_t)fxt_get_bits(header, FXT_ARG_NAME)) +
+                     fxt_count_argument_value_words(type);
     if (type == FXT_ARG_TEXT)
-        words += fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_ARG_STRING));
+        words += fxt_get_inline_words((uint32_t)fxt_get_bits(header, FXT_ARG_STRING));
     if (type == FXT_ARG_BLOB)
         words += fxt_words_for_bytes(fxt_get_bits(header, FXT_ARG_VALUE));
     return words;
@@ -102,7 +103,7 @@ static void measure_metadata(const struct fxt_span *span, uint64_t header,
         break;
     case FXT_TRACE_INFO:
         shape->is_clean = header == FXT_MAGIC;
-        /* other trace infos may have any size */
+        /* trace infos of other types may have any size */
         shape->is_known = fxt_get_bits(header, FXT_METADATA_INFO) == 0;
         break;
     case FXT_INDEX:
@@ -135,7 +136,7 @@ static void measure_event(const struct fxt_span *span, uint64_t header,
     uint64_t at =
         skip_string(span, 2 + shape->inline_words, fxt_get_bits(header, FXT_EVENT_CATEGORY), shape);
     shape->body = skip_string(span, at, fxt_get_bits(header, FXT_EVENT_NAME), shape);
-    shape->total = skip_arguments(span, shape->body, shape) + fxt_event_last_words(kind);
+    shape->total = skip_arguments(span, shape->body, shape) + fxt_count_event_last_words(kind);
 }
 
 static void measure_blob(const struct fxt_span *span, uint64_t header,
@@ -148,8 +149,8 @@ static void measure_blob(const struct fxt_span *span, uint64_t header,
     shape->is_clean = shape->is_clean && has_zero_padding(span, shape->body, shape->bytes);
 }
 
-/* Measures a record of fixed words up to index `at`, the stream of string ref `name`, and
- * arguments. */
+/* Measures a record that consists of fixed words up to index `at`, the string with the ref `name`,
+ * and arguments. */
 static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t name,
                            struct fxt_record_shape *shape)
 {
@@ -157,10 +158,10 @@ static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t na
     shape->total = skip_arguments(span, shape->body, shape);
 }
 
-/* Measures a userspace object. The header's size decides how many words an inline thread has: one
- * by the specification, two by the C++ writers. */
-static void measure_userspace(const struct fxt_span *span, uint64_t header,
-                              struct fxt_record_shape *shape, uint64_t words)
+/* Measures a userspace object. An inline thread has one word by the specification, but two in
+ * records of the C++ writers; the size in the header decides. */
+static void measure_userspace_object(const struct fxt_span *span, uint64_t header,
+                                     struct fxt_record_shape *shape, uint64_t words)
 {
     bool is_inline = fxt_get_bits(header, FXT_USERSPACE_THREAD) == 0;
     uint64_t name = fxt_get_bits(header, FXT_USERSPACE_NAME);
@@ -179,16 +180,16 @@ static void measure_userspace(const struct fxt_span *span, uint64_t header,
         *shape = two;
 }
 
-static void measure_kernel(const struct fxt_span *span, uint64_t header,
-                           struct fxt_record_shape *shape)
+static void measure_kernel_object(const struct fxt_span *span, uint64_t header,
+                                  struct fxt_record_shape *shape)
 {
     shape->is_clean = has_only_bits_to(header, 43);
     shape->args = (uint32_t)fxt_get_bits(header, FXT_KERNEL_ARGS);
     measure_object(span, 2, fxt_get_bits(header, FXT_KERNEL_NAME), shape);
 }
 
-static void measure_scheduling(const struct fxt_span *span, uint64_t header,
-                               struct fxt_record_shape *shape)
+static void measure_scheduling_record(const struct fxt_span *span, uint64_t header,
+                                      struct fxt_record_shape *shape)
 {
     static const uint8_t fixed[] = {
         [FXT_CONTEXT_SWITCH] = 4, [FXT_THREAD_WAKEUP] = 3, [FXT_FIBER_SWITCH] = 4};
@@ -212,8 +213,8 @@ static void measure_scheduling(const struct fxt_span *span, uint64_t header,
     shape->total = skip_arguments(span, shape->body, shape);
 }
 
-static void measure_log(const struct fxt_span *span, uint64_t header,
-                        struct fxt_record_shape *shape)
+static void measure_log_record(const struct fxt_span *span, uint64_t header,
+                               struct fxt_record_shape *shape)
 {
     shape->bytes = fxt_get_bits(header, FXT_LOG_BYTES);
     shape->inline_words = fxt_get_bits(header, FXT_LOG_THREAD) ? 0 : 2;
@@ -223,9 +224,9 @@ static void measure_log(const struct fxt_span *span, uint64_t header,
                       has_zero_padding(span, shape->body, shape->bytes);
 }
 
-/* Measures a profiler record. The header's size decides how many words an inline thread has: two,
- * or one as in the Rust reader. */
-static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, uint64_t words)
+/* Measures a profiler record. An inline thread has two words, but one in the Rust reader; the size
+ * in the header decides. */
+static void measure_profiler_record(uint64_t header, struct fxt_record_shape *shape, uint64_t words)
 {
     static const uint8_t last_bit[] = {[FXT_MODULE] = 59, [FXT_MAPPING] = 46, [FXT_BACKTRACE] = 35};
     unsigned kind = (unsigned)fxt_get_bits(header, FXT_PROFILER_KIND);
@@ -245,10 +246,10 @@ static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, ui
     shape->is_clean = has_only_bits_to(header, last_bit[kind]);
 }
 
-/* Measures a large record. In a large blob the inline strings precede the time; in event records
- * they follow it. */
-static void measure_large(const struct fxt_span *span, uint64_t header,
-                          struct fxt_record_shape *shape)
+/* Measures a large record. In large blobs, inline strings precede the time; in event records they
+ * follow it. */
+static void measure_large_record(const struct fxt_span *span, uint64_t header,
+                                 struct fxt_record_shape *shape)
 {
     uint64_t format = fxt_get_bits(header, FXT_LARGE_FORMAT);
     shape->is_known =
@@ -300,31 +301,31 @@ void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_
         measure_blob(span, header, shape);
         break;
     case FXT_USERSPACE_OBJECT:
-        measure_userspace(span, header, shape, words);
+        measure_userspace_object(span, header, shape, words);
         break;
     case FXT_KERNEL_OBJECT:
-        measure_kernel(span, header, shape);
+        measure_kernel_object(span, header, shape);
         break;
     case FXT_SCHEDULING:
-        measure_scheduling(span, header, shape);
+        measure_scheduling_record(span, header, shape);
         break;
     case FXT_LOG:
-        measure_log(span, header, shape);
+        measure_log_record(span, header, shape);
         break;
     case FXT_PROFILER:
-        measure_profiler(header, shape, words);
+        measure_profiler_record(header, shape, words);
         break;
     case FXT_LARGE:
-        measure_large(span, header, shape);
+        measure_large_record(span, header, shape);
         break;
     default:
         shape->is_known = false;
     }
 }
 
-/* Returns the size in words of a clean record: all reserved bits are zero, and the header declares
- * the size of the content. Instants may have a scope after the content. Returns 0 for any other
- * record. */
+/* Returns the size in words of a clean record: its reserved bits are zero, and its header declares
+ * the size of its content. Instants may have a scope after the content. Returns 0 for other
+ * records. */
 static uint64_t measure_clean_record(const struct fxt_span *span)
 {
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);
@@ -371,8 +372,8 @@ unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsig
     return count_max;
 }
 
-/* Returns the size in words of a record of unknown type, or of one with complete content and few
- * surplus words. Returns 0 for any other record. */
+/* Returns the size in words of a record with an unknown type, or with complete content and few
+ * words after it. Returns 0 for other records. */
 static uint64_t measure_plausible_record(const struct fxt_span *span, bool *is_known)
 {
     uint64_t words = fxt_get_record_words(fxt_load_u64(span->bytes, span->is_big));

@@ -5,15 +5,15 @@
  *   read_window       converts complete records in the window, each by the function of its type
  *     |
  *     +-- batch full, or a table must change first   -> return the batch
- *     +-- STOP_EDGE: the window or the record ends   -> resolve_record_at_edge
- *     +-- STOP_BAD_SIZE: size and content disagree      -> resolve_bad_size
+ *     +-- STOP_EDGE: the window or the record ends   -> load_or_skip_record_at_edge
+ *     +-- STOP_BAD_SIZE: size and content disagree      -> decide_record_size
  *
  * Sections: a provider info or a provider section record makes a provider current (fxt_tables.c).
  * Later records use its string table, thread table and clock. Records before any section belong to
  * a default provider that is not provider 0.
  *
  * Resync after a bad size. Each record declares its size twice: in its header, and by the refs,
- * counts and argument sizes in its content. resolve_bad_size compares both with the records that
+ * counts and argument sizes in its content. decide_record_size compares both with the records that
  * follow:
  *
  *      header size             |#### record ####|??
@@ -34,11 +34,11 @@
 #include "base/status.h"
 
 #define ZERO_CHUNK_SIZE ((size_t)16 * 1024)
-/* bytes; a large record of unknown layout is loaded only up to this size */
+/* bytes; a large record with unknown content is only loaded up to this size */
 #define LARGE_UNVERIFIED_MAX ((uint64_t)FXT_LOOKAHEAD)
 
-/* maximum number of words by which a content may exceed the size in its header: a much longer
- * content could end at a record boundary by chance */
+/* if a content exceeds the size in the header by more words than this, it probably ends at a
+ * record boundary by chance */
 #define LONG_CONTENT_WORDS 64u
 
 static const uint8_t zero_chunk[ZERO_CHUNK_SIZE] = {0};
@@ -53,8 +53,8 @@ static struct fxt_span get_window_span(const struct fxt_reader *reader)
                              reader->common.is_big};
 }
 
-/* Converts complete records from the window until one needs a decision. This is the only function
- * that checks that a record is inside the window: conversion functions may load every word below
+/* Converts complete records in the window up to one that needs a decision. Only this function
+ * checks that a record is inside the window: conversion functions may load every word below
  * record.words. */
 static enum stop read_window(struct fxt_reader *reader)
 {
@@ -97,7 +97,7 @@ static enum stop read_window(struct fxt_reader *reader)
     return STOP_FULL;
 }
 
-/* --- Skipping of bytes that are not records, and of oversized records --- */
+/* --- Skipping of other bytes, and of records that are too large --- */
 
 /* Advances reader->at to file offset `end`, or to the end of the input if that is earlier. */
 static ttr_status skip_bytes(struct fxt_reader *reader, uint64_t end)
@@ -114,7 +114,7 @@ static ttr_status skip_bytes(struct fxt_reader *reader, uint64_t end)
 }
 
 /* Skips zeros up to zeros_end. If definitions are requested, emits the zeros as definitions of
- * limited size, so that a copy of the trace preserves them. */
+ * limited size, so that copies of the trace contain them. */
 static void skip_zeros(struct fxt_reader *reader)
 {
     uint64_t step = reader->zeros_end - reader->at;
@@ -128,7 +128,7 @@ static void skip_zeros(struct fxt_reader *reader)
     reader->at += n;
 }
 
-/* --- Decisions about damage; the batch is empty, so the window may move --- */
+/* --- Decisions about damage; the batch is empty, so that the window may move --- */
 
 /* Skips to the next record and reports the bytes up to it as damage. */
 static ttr_status skip_to_next_record(struct fxt_reader *reader, const char *what)
@@ -144,8 +144,8 @@ static ttr_status skip_to_next_record(struct fxt_reader *reader, const char *wha
         (unsigned long long)(next - from));
 }
 
-/* Converts a record after a decision on its size. Returns TTR_AGAIN if the conversion rejects the
- * record. */
+/* Converts a record after its size was decided. Returns TTR_AGAIN if it is invalid for another
+ * reason. */
 static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_record *record)
 {
     if (!reader->provider && fxt_get_record_type(record->header) != FXT_METADATA &&
@@ -161,8 +161,8 @@ static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_rec
     }
 }
 
-/* Reads the record with `words`, the size of its content, and reports its size field as damaged.
- * The conversion function gets a copy with a corrected header. */
+/* Reads a record with the size of its content, `words`, and reports its size field as damaged. The
+ * conversion function gets a copy with a corrected header. */
 static ttr_status read_repaired_record(struct fxt_reader *reader, const struct fxt_span *span,
                                        uint32_t words)
 {
@@ -191,8 +191,8 @@ static ttr_status read_repaired_record(struct fxt_reader *reader, const struct f
         fxt_get_record_words(header), words);
 }
 
-/* Reads the record with the size that its header declares, although its content has another size,
- * and adds a note. */
+/* Reads a record with the size in its header, although its content has another size, and reports a
+ * diagnostic. */
 static ttr_status read_accepted_record(struct fxt_reader *reader, const struct fxt_span *span,
                                        const struct fxt_record_shape *shape)
 {
@@ -247,8 +247,8 @@ static ttr_status load_lookahead(struct fxt_reader *reader, struct fxt_lookahead
 
 /* Returns true if the size of the content is right and the size in the header damaged. If the
  * content is shorter, later versions of the format may have added words. If it is longer, a count
- * or a string ref may be damaged; then no record may follow the header's size or start inside the
- * record. */
+ * or string ref in it may be damaged; so no record may start inside it, or at the end that the
+ * header states. */
 static bool content_size_is_right(const struct fxt_reader *reader, const struct fxt_lookahead *look,
                                   const struct fxt_record_shape *shape, uint32_t words)
 {
@@ -277,9 +277,9 @@ static bool header_size_is_right(const struct fxt_reader *reader, const struct f
     return !fxt_has_record(reader, look, shape->total < words ? shape->total : 1, words);
 }
 
-/* Decides on the record at reader->at if header and content declare different sizes: repairs
+/* Decides about the record at reader->at, in which the sizes of header and content differ: repairs
  * the header, accepts its size, or skips to the next record. */
-static ttr_status resolve_bad_size(struct fxt_reader *reader)
+static ttr_status decide_record_size(struct fxt_reader *reader)
 {
     struct fxt_lookahead look;
     struct fxt_record_shape shape;
@@ -300,7 +300,7 @@ static ttr_status resolve_bad_size(struct fxt_reader *reader)
 }
 
 /* Sets *end to the file offset after the zero words at reader->at, and *is_tail to true if the
- * input ends there. Keeps only one window in memory. */
+ * input ends there. Needs memory for one window only. */
 static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is_tail)
 {
     struct input *in = reader->in;
@@ -319,8 +319,8 @@ static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is
     }
 }
 
-/* Handles zeros in place of a record: adds a note if only zeros follow, otherwise reports damage.
- */
+/* Called for zeros where a record should be. Reports a remark if only zeros follow, otherwise
+ * damage. */
 static ttr_status skip_or_report_zeros(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
@@ -350,8 +350,8 @@ static ttr_status skip_or_report_zeros(struct fxt_reader *reader)
                : skip_to_next_record(reader, "the bytes after zeros are not a record");
 }
 
-/* Returns true if the truncated record at reader->at is plausible: its content so far fits its
- * size, and no other record starts inside it. */
+/* Returns true if the record at reader->at may be cut off by the end of the input: its content so
+ * far agrees with its size, and no other record starts inside it. */
 static bool is_truncated_record(const struct fxt_reader *reader)
 {
     struct fxt_span span = get_window_span(reader);
@@ -372,12 +372,12 @@ static bool is_truncated_record(const struct fxt_reader *reader)
     return true;
 }
 
-/* Handles a record that is longer than the input: reports that it is truncated or, if that is
+/* Called for a record that is longer than the input. Reports that it is cut off; if that is
  * implausible, that its size is wrong. */
-static ttr_status resolve_truncation(struct fxt_reader *reader)
+static ttr_status report_cut_or_bad_record(struct fxt_reader *reader)
 {
     if (!is_truncated_record(reader))
-        return resolve_bad_size(reader);
+        return decide_record_size(reader);
     size_t left = reader->in->window.n;
     uint64_t from = reader->at;
     reader->at += left;
@@ -385,7 +385,7 @@ static ttr_status resolve_truncation(struct fxt_reader *reader)
                             "the input ends inside a record; its last %zu bytes", left);
 }
 
-/* Skips a record above the size limit without loading it. Copies of the trace omit it. */
+/* Skips a record above the size limit without loading it. Copies of the trace do not contain it. */
 static ttr_status skip_oversized_record(struct fxt_reader *reader, uint64_t bytes)
 {
     const uint64_t from = reader->at, until = from + bytes;
@@ -404,7 +404,7 @@ static ttr_status skip_oversized_record(struct fxt_reader *reader, uint64_t byte
                             (unsigned long long)until);
 }
 
-/* Returns true if the first words of a large record make its size plausible, so that it should be
+/* Returns true if the first words of a large record agree with its size, so that it should be
  * loaded. */
 static bool is_size_plausible(const struct fxt_span *span, uint32_t words)
 {
@@ -422,9 +422,9 @@ static bool is_all_zero(const uint8_t *bytes, size_t n)
     return n == 0;
 }
 
-/* Handles a record that is not completely in the window or has size 0: loads more bytes, or calls
- * the function for zeros, truncated, oversized or damaged records. */
-static ttr_status resolve_record_at_edge(struct fxt_reader *reader)
+/* Called for a record that is not completely in the window, or has size 0. Loads more bytes, or
+ * calls the function for zeros or for cut off, oversized or damaged records. */
+static ttr_status load_or_skip_record_at_edge(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
     ttr_status status = input_fill(in, reader->at, FXT_WORD_BYTES, reader->error);
@@ -434,13 +434,13 @@ static ttr_status resolve_record_at_edge(struct fxt_reader *reader)
         return TTR_END;
     if (in->window.n < FXT_WORD_BYTES)
         return is_all_zero(in->window.bytes, in->window.n) ? skip_or_report_zeros(reader)
-                                                           : resolve_truncation(reader);
+                                                           : report_cut_or_bad_record(reader);
     uint64_t header = fxt_load_u64(in->window.bytes, reader->common.is_big);
     uint64_t bytes = (uint64_t)fxt_get_record_words(header) * FXT_WORD_BYTES;
     if (header == 0)
         return skip_or_report_zeros(reader);
     if (bytes == 0)
-        return resolve_bad_size(reader);
+        return decide_record_size(reader);
     if (fxt_get_record_type(header) == FXT_LARGE && bytes > in->window.n) {
         status =
             input_fill(in, reader->at,
@@ -450,17 +450,18 @@ static ttr_status resolve_record_at_edge(struct fxt_reader *reader)
             return status;
         struct fxt_span span = get_window_span(reader);
         if (!is_size_plausible(&span, fxt_get_record_words(header)))
-            return resolve_bad_size(reader);
+            return decide_record_size(reader);
     }
     if (bytes > in->max_record)
         return skip_oversized_record(reader, bytes);
     status = input_fill(in, reader->at, (size_t)bytes, reader->error);
-    return status != TTR_OK || in->window.n >= bytes ? status : resolve_truncation(reader);
+    return status != TTR_OK || in->window.n >= bytes ? status : report_cut_or_bad_record(reader);
 }
 
-/* Handles a stop at the end of a part of the index. Returns false if the stop has another reason. A
- * record that crosses the boundary shows that the index is wrong. */
-static bool resolve_boundary(struct fxt_reader *reader)
+/* Continues with the next part of the index if reading stopped at the end of a part. Returns false
+ * if it stopped for another reason. A record that crosses the boundary shows that the index is
+ * wrong. */
+static bool enter_next_part_at_boundary(struct fxt_reader *reader)
 {
     const struct window *window = &reader->in->window;
     if (reader->at != reader->boundary && window->offset + window->n < reader->boundary)
@@ -478,7 +479,7 @@ ttr_status fxt_read_batch(struct input *in, ttr_error *error)
     reader->error = error;
     for (;;) {
         ttr_status status = TTR_OK;
-        /* a rejected event may have set this */
+        /* an event that was rejected may have set this */
         reader->has_fields = false;
         if (reader->at < reader->zeros_end) {
             skip_zeros(reader);
@@ -487,17 +488,18 @@ ttr_status fxt_read_batch(struct input *in, ttr_error *error)
             if (stop == STOP_FAILED)
                 return error->status;
             if (in->n && reader->provider && !reader->provider->is_unix_time_checked)
-                fxt_provider_check_unix_time(reader);
+                fxt_provider_detect_unix_time(reader);
             if (in->n)
                 return TTR_OK;
-            if (stop == STOP_EDGE && resolve_boundary(reader)) {
+            if (stop == STOP_EDGE && enter_next_part_at_boundary(reader)) {
                 /* the next part may be beyond the window */
                 status = input_fill(in, reader->at, FXT_WORD_BYTES, error);
                 if (status != TTR_OK)
                     return status;
                 continue;
             }
-            status = stop == STOP_EDGE ? resolve_record_at_edge(reader) : resolve_bad_size(reader);
+            status = stop == STOP_EDGE ? load_or_skip_record_at_edge(reader)
+                                       : decide_record_size(reader);
         }
         if (status != TTR_OK || in->n)
             return status;
@@ -513,13 +515,15 @@ ttr_status fxt_reader_open(struct input *in, ttr_error *error)
     reader->common.t = t;
     reader->empty_first_page[0] = UINT32_MAX;
     if (in->max_record > UINT32_MAX)
-        in->max_record = UINT32_MAX; /* maximum that ttr_event.payload_size can hold */
-    /* records that are not large never exceed the limit, so read_window does not check them */
+        in->max_record = UINT32_MAX; /* limit of ttr_event.payload_size */
+    /* records that are not large are never above the limit, so that read_window need not check
+     * them */
     if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES)
         in->max_record = (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES;
     pair_map_init(&reader->by_id, &t->counted);
     const struct window *window = &in->window;
-    /* a pipe may pause after the magic record, which shows the byte order; else records do */
+    /* the magic number shows the byte order, and a pipe may pause after it; without it, records
+     * are needed */
     ttr_status status = input_fill(in, 0, FXT_WORD_BYTES, error);
     if (status == TTR_OK && !fxt_has_magic(window->bytes, window->n))
         status = input_fill(in, 0, FXT_LOOKAHEAD, error);

@@ -24,8 +24,8 @@ static enum fxt_convert_result emit_as_definition(struct fxt_reader *reader,
     return FXT_CONVERTED;
 }
 
-/* Measures the record. Returns false if header and content declare different sizes and the reader
- * has not accepted the difference. */
+/* Measures the record. Returns false if header and content have different sizes, unless the reader
+ * has accepted this. */
 static bool measure_record(const struct fxt_reader *reader, const struct fxt_record *record,
                            struct fxt_record_shape *shape)
 {
@@ -34,7 +34,7 @@ static bool measure_record(const struct fxt_reader *reader, const struct fxt_rec
     return (shape->total == record->words && !shape->is_cut) || record->is_accepted;
 }
 
-/* Starts an event and sets the members that do not depend on the record's type. */
+/* Adds an event to the batch, and sets the members that are equal for all types of records. */
 static ttr_event *add_event_of_record(struct fxt_reader *reader, const struct fxt_record *record,
                                       const struct fxt_record_shape *shape, ttr_kind kind)
 {
@@ -117,7 +117,7 @@ static enum fxt_convert_result convert_provider_event(struct fxt_reader *reader,
                              "provider event %u, only 0 is known", what);
         return emit_as_definition(reader, record);
     }
-    /* The record may contain the id of another provider; the current provider does not change. */
+    /* the record may be about another provider, so restore the current one afterwards */
     struct fxt_provider *current = reader->provider;
     bool is_new;
     if (!fxt_provider_select(reader, (uint32_t)fxt_get_bits(record->header, FXT_METADATA_PROVIDER),
@@ -159,7 +159,7 @@ static enum fxt_convert_result convert_metadata(struct fxt_reader *reader,
     }
 }
 
-/* --- Records that define clock, strings and threads --- */
+/* --- Records that define the clock, strings and threads --- */
 
 static enum fxt_convert_result convert_initialization(struct fxt_reader *reader,
                                                       const struct fxt_record *record)
@@ -180,8 +180,9 @@ static enum fxt_convert_result convert_initialization(struct fxt_reader *reader,
     return emit_as_definition(reader, record);
 }
 
-/* Notes that the provider uses an attribute if `text` is the name of one. */
-static void note_attribute_name(struct fxt_reader *reader, const uint8_t *text, size_t n, ttr_id id)
+/* If `text` is the name of an attribute, remembers that the provider uses it. */
+static void remember_attribute_name(struct fxt_reader *reader, const uint8_t *text, size_t n,
+                                    ttr_id id)
 {
     static const char *const names[FXT_ATTRIBUTES] = {
         [FXT_ATTRIBUTE_LEVEL] = "tracetta.level",
@@ -216,12 +217,12 @@ static enum fxt_convert_result convert_string(struct fxt_reader *reader,
         return FXT_END_BATCH;
     if (!is_same && !fxt_provider_set_string(reader, index, text))
         return fail_out_of_memory(reader);
-    note_attribute_name(reader, record->bytes + FXT_WORD_BYTES, (size_t)n, text);
+    remember_attribute_name(reader, record->bytes + FXT_WORD_BYTES, (size_t)n, text);
     return emit_as_definition(reader, record);
 }
 
-/* Events refer to threads by id, so redefining an index does not affect events of the current
- * batch. */
+/* Events refer to threads by id, so events of the current batch keep their thread if an index is
+ * redefined. */
 static enum fxt_convert_result convert_thread(struct fxt_reader *reader,
                                               const struct fxt_record *record)
 {
@@ -243,7 +244,7 @@ static enum fxt_convert_result convert_thread(struct fxt_reader *reader,
     return emit_as_definition(reader, record);
 }
 
-/* --- Records of objects and blobs --- */
+/* --- Records for objects and blobs --- */
 
 static enum fxt_convert_result convert_blob(struct fxt_reader *reader,
                                             const struct fxt_record *record)
@@ -263,8 +264,8 @@ static enum fxt_convert_result convert_blob(struct fxt_reader *reader,
     return FXT_CONVERTED;
 }
 
-/* Resolves the thread or process that owns a userspace object: a thread, by its index or two inline
- * words, or a process in one inline word. */
+/* Finds the owner of a userspace object: a thread, by its index or two inline words; or a process,
+ * by one inline word. */
 static enum fxt_convert_result resolve_object_owner(struct fxt_reader *reader,
                                                     const struct fxt_record *record,
                                                     const struct fxt_record_shape *shape,
@@ -312,8 +313,8 @@ static uint64_t find_process_argument(const struct fxt_reader *reader, const ttr
 }
 
 /* Sets the name of the process or thread that an object record describes, and the thread of the
- * event. Returns false if out of memory. */
-static bool apply_kernel_object(struct fxt_reader *reader, ttr_event *event, uint64_t type)
+ * event. Returns false if memory is out. */
+static bool set_names_from_kernel_object(struct fxt_reader *reader, ttr_event *event, uint64_t type)
 {
     ttr *t = reader->common.t;
     uint16_t source = reader->in->id;
@@ -350,12 +351,13 @@ static enum fxt_convert_result convert_kernel_object(struct fxt_reader *reader,
     event->name = name;
     event->link = fxt_load_record_word(reader, record, 1);
     set_event_without_time(reader, event);
-    return apply_kernel_object(reader, event, fxt_get_bits(record->header, FXT_KERNEL_TYPE))
+    return set_names_from_kernel_object(reader, event,
+                                        fxt_get_bits(record->header, FXT_KERNEL_TYPE))
                ? FXT_CONVERTED
                : fail_out_of_memory(reader);
 }
 
-/* --- Scheduling and log records --- */
+/* --- Scheduling records and log records --- */
 
 static enum fxt_convert_result convert_legacy_switch(struct fxt_reader *reader,
                                                      const struct fxt_record *record,
@@ -381,7 +383,7 @@ static enum fxt_convert_result convert_legacy_switch(struct fxt_reader *reader,
     return FXT_CONVERTED;
 }
 
-/* Converts scheduling records of kinds 1 to 3, which identify threads only by koid. */
+/* Converts scheduling records of kinds 1 to 3, which contain only koids of threads. */
 static enum fxt_convert_result convert_modern_scheduling(struct fxt_reader *reader,
                                                          const struct fxt_record *record,
                                                          const struct fxt_record_shape *shape)
@@ -404,7 +406,7 @@ static enum fxt_convert_result convert_modern_scheduling(struct fxt_reader *read
         event->link = first;
     if (kind == FXT_CONTEXT_SWITCH)
         event->tag = (uint16_t)fxt_get_bits(header, FXT_SCHEDULING_STATE);
-    /* a fiber yields voluntarily, and its record has no state */
+    /* a fiber gives up the CPU itself, and its record has no state */
     if (kind == FXT_FIBER_SWITCH)
         event->tag = TTR_THREAD_SUSPENDED;
     else
@@ -415,11 +417,11 @@ static enum fxt_convert_result convert_modern_scheduling(struct fxt_reader *read
     return FXT_CONVERTED;
 }
 
-static enum fxt_convert_result convert_unknown(struct fxt_reader *reader,
-                                               const struct fxt_record *record)
+static enum fxt_convert_result convert_unknown_record(struct fxt_reader *reader,
+                                                      const struct fxt_record *record)
 {
-    /* The content of an unknown record cannot confirm its size, so the reader checks the following
-     * records before it accepts the size. */
+    /* the content of an unknown record does not prove its size, so the records after it must be
+     * checked first */
     if (!record->is_accepted)
         return FXT_BAD_SIZE;
     input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.unknown-record",
@@ -428,13 +430,13 @@ static enum fxt_convert_result convert_unknown(struct fxt_reader *reader,
     return emit_as_definition(reader, record);
 }
 
-static enum fxt_convert_result convert_scheduling(struct fxt_reader *reader,
-                                                  const struct fxt_record *record)
+static enum fxt_convert_result convert_scheduling_record(struct fxt_reader *reader,
+                                                         const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     bool fits = measure_record(reader, record, &shape);
     if (!shape.is_known)
-        return convert_unknown(reader, record);
+        return convert_unknown_record(reader, record);
     if (!fits)
         return FXT_BAD_SIZE;
     bool is_legacy = fxt_get_bits(record->header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH;
@@ -442,8 +444,8 @@ static enum fxt_convert_result convert_scheduling(struct fxt_reader *reader,
                      : convert_modern_scheduling(reader, record, &shape);
 }
 
-static enum fxt_convert_result convert_log(struct fxt_reader *reader,
-                                           const struct fxt_record *record)
+static enum fxt_convert_result convert_log_record(struct fxt_reader *reader,
+                                                  const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     ttr_id thread;
@@ -474,7 +476,7 @@ static enum fxt_convert_result resolve_profiler_thread(struct fxt_reader *reader
     return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
 }
 
-/* Reads the name of a module and sets it as the event's name. Returns false if out of memory. */
+/* Sets the event's name to the name of a module. Returns false if memory is out. */
 static bool set_module_name(struct fxt_reader *reader, const struct fxt_record *record,
                             ttr_event *event)
 {
@@ -487,8 +489,8 @@ static bool set_module_name(struct fxt_reader *reader, const struct fxt_record *
     return event->name || n == 0 || !text;
 }
 
-static enum fxt_convert_result convert_profiler(struct fxt_reader *reader,
-                                                const struct fxt_record *record)
+static enum fxt_convert_result convert_profiler_record(struct fxt_reader *reader,
+                                                       const struct fxt_record *record)
 {
     static const uint8_t kinds[] = {[FXT_MODULE] = TTR_KIND_OBJECT,
                                     [FXT_MAPPING] = TTR_KIND_OBJECT,
@@ -498,7 +500,7 @@ static enum fxt_convert_result convert_profiler(struct fxt_reader *reader,
     uint64_t kind = fxt_get_bits(record->header, FXT_PROFILER_KIND);
     bool fits = measure_record(reader, record, &shape);
     if (!shape.is_known)
-        return convert_unknown(reader, record);
+        return convert_unknown_record(reader, record);
     enum fxt_convert_result result =
         fits ? resolve_profiler_thread(reader, record, &shape, &thread) : FXT_BAD_SIZE;
     if (result != FXT_CONVERTED)
@@ -517,7 +519,7 @@ static enum fxt_convert_result convert_profiler(struct fxt_reader *reader,
 
 /* --- Large records --- */
 
-/* Resolves category and name of a large blob, and advances *at to the word after their inline
+/* Looks up category and name of a large blob, and moves *at to the word after their inline
  * strings. */
 static enum fxt_convert_result resolve_large_names(struct fxt_reader *reader,
                                                    const struct fxt_record *record,
@@ -528,22 +530,22 @@ static enum fxt_convert_result resolve_large_names(struct fxt_reader *reader,
              name = (uint32_t)fxt_get_bits(refs, FXT_LARGE_NAME);
     enum fxt_convert_result result =
         fxt_resolve_string(reader, record, category, 2, &names->category);
-    *at = 2 + fxt_ref_stream_words(category);
+    *at = 2 + fxt_get_inline_words(category);
     if (result == FXT_CONVERTED)
         result = fxt_resolve_string(reader, record, name, *at, &names->name);
-    *at += fxt_ref_stream_words(name);
+    *at += fxt_get_inline_words(name);
     return result;
 }
 
-static enum fxt_convert_result convert_large(struct fxt_reader *reader,
-                                             const struct fxt_record *record)
+static enum fxt_convert_result convert_large_record(struct fxt_reader *reader,
+                                                    const struct fxt_record *record)
 {
     struct fxt_record_shape shape;
     ttr_event names = {0};
     uint32_t at;
     bool fits = measure_record(reader, record, &shape);
     if (!shape.is_known)
-        return convert_unknown(reader, record);
+        return convert_unknown_record(reader, record);
     if (!fits)
         return FXT_BAD_SIZE;
     bool has_time = fxt_get_bits(record->header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA;
@@ -576,12 +578,12 @@ const fxt_convert_fn fxt_converters[16] = {
     [FXT_BLOB] = convert_blob,
     [FXT_USERSPACE_OBJECT] = convert_userspace_object,
     [FXT_KERNEL_OBJECT] = convert_kernel_object,
-    [FXT_SCHEDULING] = convert_scheduling,
-    [FXT_LOG] = convert_log,
-    [FXT_PROFILER] = convert_profiler,
-    [11] = convert_unknown,
-    [12] = convert_unknown,
-    [13] = convert_unknown,
-    [14] = convert_unknown,
-    [FXT_LARGE] = convert_large,
+    [FXT_SCHEDULING] = convert_scheduling_record,
+    [FXT_LOG] = convert_log_record,
+    [FXT_PROFILER] = convert_profiler_record,
+    [11] = convert_unknown_record,
+    [12] = convert_unknown_record,
+    [13] = convert_unknown_record,
+    [14] = convert_unknown_record,
+    [FXT_LARGE] = convert_large_record,
 };

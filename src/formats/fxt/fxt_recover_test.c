@@ -37,7 +37,7 @@ static void make_file(struct file *file, uint64_t seed)
     for (uint32_t i = 0; i < EVENTS; i++) {
         unsigned kind = (unsigned)(support_random(&seed) % FXT_EVENT_KINDS),
                  args = (unsigned)(support_random(&seed) % 4);
-        uint64_t words = 2 + 2 * args + fxt_event_last_words(kind);
+        uint64_t words = 2 + 2 * args + fxt_count_event_last_words(kind);
         file->place[i] = to->n;
         add_word(to, FXT_EVENT | fxt_set_bits(FXT_SIZE, words) |
                          fxt_set_bits(FXT_EVENT_KIND, kind) | fxt_set_bits(FXT_EVENT_ARGS, args) |
@@ -47,7 +47,7 @@ static void make_file(struct file *file, uint64_t seed)
             add_word(to, FXT_ARG_UINT64 | fxt_set_bits(FXT_ARG_SIZE, 2));
             add_word(to, support_random_word(&seed));
         }
-        if (fxt_event_last_words(kind))
+        if (fxt_count_event_last_words(kind))
             add_word(to, 2000 + i);
     }
     assert_false(to->failed);

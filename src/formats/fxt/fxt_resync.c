@@ -28,25 +28,25 @@
 #include "formats/fxt/fxt_read.h"
 
 #define SEARCH_BLOCK ((size_t)256 * 1024)
-/* maximum size of an ordinary record in bytes; if an aligned match is nearer than this, unaligned
- * offsets are not searched */
+/* bytes; maximum size of a record that is not large. If an aligned match is nearer than this,
+ * unaligned offsets are not searched */
 #define NEAR_MAX ((size_t)FXT_SIZE_MAX * FXT_WORD_BYTES)
 #define ZERO_RUN_MIN ((size_t)4096)
 #define ZERO_TAIL_MIN ((size_t)64)
 #define NOT_FOUND SIZE_MAX
 
-/* State of a search: the bytes to examine, which are in the window. */
+/* State of a search for a record in bytes of the window. */
 struct search {
     const uint8_t *bytes;
-    size_t n;              /* bytes to examine */
-    size_t candidates_end; /* index in `bytes`; records found must start below it */
-    /* zeros that start below this index are known to end in a nonzero byte */
+    size_t n;              /* number of bytes to examine */
+    size_t candidates_end; /* index in `bytes` before which the record must start */
+    /* a run of zeros that starts below this index is too short to count */
     size_t zeros_checked_to;
     bool is_end;
     const struct fxt_reader *reader;
 };
 
-/* Returns whether only zeros follow `at`, up to the end of the input or for 4 KiB. Fewer zeros may
+/* Returns true if only zeros follow `at`, for 4 KiB or up to the end of the input. Fewer zeros may
  * be the end of a record. */
 static bool is_zero_run(struct search *search, size_t at)
 {
@@ -60,8 +60,9 @@ static bool is_zero_run(struct search *search, size_t at)
            (end - at >= ZERO_TAIL_MIN && end == search->n && search->is_end);
 }
 
-/* Returns whether the first word of the span may be the header of a record. Many argument words
- * look like the header of a record of one word, so such a header must name a known provider. */
+/* Returns true if the first word of the span may be the header of a record. Many words of
+ * arguments look like the header of a record with one word; such a header must be of a known
+ * provider. */
 static bool may_start_record(const struct fxt_reader *reader, const struct fxt_span *span)
 {
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);
@@ -95,8 +96,8 @@ static size_t find_unaligned_record(const struct search *search, size_t first, s
     return NOT_FOUND;
 }
 
-/* Returns the index of the first record found; NOWHERE if none is below search->candidates_end.
- * `is_first` skips the damaged record at index 0. */
+/* Returns the index of the first record found; NOWHERE if there is none below
+ * search->candidates_end. is_first: skip the damaged record at index 0. */
 static size_t find_record(struct search *search, bool is_first)
 {
     size_t aligned = find_aligned_record(search, is_first ? FXT_WORD_BYTES : 0);

@@ -28,7 +28,7 @@
 
 #include <stdio.h>
 
-static const struct alloc *reader_alloc(const struct fxt_reader *reader)
+static const struct alloc *get_reader_alloc(const struct fxt_reader *reader)
 {
     return &reader->in->base.t->counted;
 }
@@ -38,14 +38,14 @@ static uint32_t *get_shared_page(struct fxt_reader *reader, uint32_t i)
     return i == 0 ? reader->empty_first_page : reader->empty_page;
 }
 
-/* Returns a page that may be written. Replaces a shared page by a copy for this provider. Returns
- * NULL if out of memory. */
+/* Returns a page that may be written: if it is shared, replaces it by a copy for this provider.
+ * Returns NULL if memory is out. */
 static uint32_t *get_writable_page(struct fxt_reader *reader, uint32_t **page,
                                    const uint32_t *shared)
 {
     if (*page != shared)
         return *page;
-    uint32_t *ctx = alloc_zero(reader_alloc(reader), FXT_PAGE_SLOTS, sizeof *ctx);
+    uint32_t *ctx = alloc_zero(get_reader_alloc(reader), FXT_PAGE_SLOTS, sizeof *ctx);
     if (!ctx)
         return NULL;
     memcpy(ctx, shared, FXT_PAGE_SLOTS * sizeof *ctx);
@@ -56,7 +56,7 @@ static uint32_t *get_writable_page(struct fxt_reader *reader, uint32_t **page,
 static void free_own_page(struct fxt_reader *reader, uint32_t *page, const uint32_t *shared)
 {
     if (page != shared)
-        alloc_free(reader_alloc(reader), page, FXT_PAGE_SLOTS, sizeof *page);
+        alloc_free(get_reader_alloc(reader), page, FXT_PAGE_SLOTS, sizeof *page);
 }
 
 static bool init_provider(struct fxt_reader *reader, struct fxt_provider *provider, uint32_t id)
@@ -80,7 +80,7 @@ static bool init_provider(struct fxt_reader *reader, struct fxt_provider *provid
 
 static struct fxt_provider *add_provider(struct fxt_reader *reader, uint32_t id)
 {
-    const struct alloc *alloc = reader_alloc(reader);
+    const struct alloc *alloc = get_reader_alloc(reader);
     if (!alloc_reserve(alloc, (void **)&reader->providers, &reader->providers_capacity,
                        reader->providers_n + 1, sizeof *reader->providers))
         return NULL;
@@ -113,14 +113,14 @@ static bool select_provider(struct fxt_reader *reader, uint32_t id, uint64_t kin
     return true;
 }
 
-/* Ticks in this range can only be Unix times in ns. Writers without the four-word initialization
- * record use ticks of 1 ns since 1970; a clock that starts at boot would need 36 years to reach
- * this range. The range only decides whether the clock is declared as Unix time. It does not change
- * the times of events. */
-#define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* ticks; July 2006 */
-#define UNIX_TICKS_END ((uint64_t)1 << 61) /* ticks; January 2043 */
+/* Range of ticks that can only be Unix time in ns. Writers without an anchor in their
+ * initialization record use ticks of 1 ns since 1970; a clock that starts at boot would reach this
+ * range after 36 years. The range decides only whether the clock is declared as Unix time. It does
+ * not change the times of events. */
+#define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* ticks, in July 2006 */
+#define UNIX_TICKS_END ((uint64_t)1 << 61) /* ticks, in January 2043 */
 
-void fxt_provider_check_unix_time(struct fxt_reader *reader)
+void fxt_provider_detect_unix_time(struct fxt_reader *reader)
 {
     struct fxt_provider *provider = reader->provider;
     struct input *in = reader->in;
@@ -144,7 +144,7 @@ void fxt_provider_check_unix_time(struct fxt_reader *reader)
 bool fxt_provider_select(struct fxt_reader *reader, uint32_t id, bool *is_new)
 {
     if (reader->provider)
-        fxt_provider_check_unix_time(reader);
+        fxt_provider_detect_unix_time(reader);
     return select_provider(reader, id, 0, is_new);
 }
 
@@ -204,7 +204,7 @@ void fxt_provider_set_clock_reference(struct fxt_reader *reader, uint64_t base_t
 
 void fxt_free_providers(struct fxt_reader *reader)
 {
-    const struct alloc *alloc = reader_alloc(reader);
+    const struct alloc *alloc = get_reader_alloc(reader);
     for (size_t i = 0; i < reader->providers_n; i++) {
         struct fxt_provider *provider = reader->providers[i];
         for (uint32_t page = 0; page < FXT_PAGES; page++)

@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "base/utf.h"
 
-/* first provider id of encoded events in a copied trace; the copied trace is unlikely to use it */
+/* provider id of the first encoded event in a copied trace, which will hardly use it */
 #define ENCODED_PROVIDERS 0x74726100u
 
 const ttr_loss fxt_losses[FXT_LOSSES] = {
@@ -149,8 +149,8 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
 
 /* --- Copying of records --- */
 
-/* Returns true if copying starts with this event: definitions were read, or it is the first record
- * of its trace. */
+/* Returns true if the copy of a trace starts with this event: definitions were requested, or it is
+ * the first record of its trace. */
 static bool can_start_copy(const struct fxt_writer *w, const ttr_event *e)
 {
     return !w->is_started && output_is_own_raw(w->out, e) &&
@@ -175,8 +175,8 @@ static void begin_copy(struct fxt_writer *w, const ttr_event *e)
                     e->payload_size;
 }
 
-/* Updates the current provider and clock of the copied trace after a copied definition. */
-static void track_copied_section(struct fxt_writer *w, const ttr_event *e)
+/* Updates current provider and clock of the copied trace when a definition was copied. */
+static void update_copied_section(struct fxt_writer *w, const ttr_event *e)
 {
     struct fxt_copied *copied = &w->copied;
     uint64_t header = e->payload_size >= FXT_WORD_BYTES ? load_word(w, e->payload) : 0;
@@ -206,9 +206,9 @@ static void write_section(struct fxt_writer *w, uint32_t id)
                                fxt_set_bits(FXT_METADATA_PROVIDER, id));
 }
 
-/* Copies the record of event `i`, and the records of the following events that directly follow it
+/* Copies the record of event `i`, and records of the events after it as long as they are adjacent
  * in memory. Returns the index of the next event. */
-static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
+static uint32_t copy_adjacent_records(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
 {
     const ttr_event *e = ttr_batch_at(batch, i);
     const uint8_t *begin = e->payload;
@@ -220,7 +220,7 @@ static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint
     for (;;) {
         n += e->payload_size;
         if (e->kind == TTR_KIND_DEFINITION)
-            track_copied_section(w, e);
+            update_copied_section(w, e);
         else
             output_count_event(w->out, e);
         if (++i == batch->n)
@@ -246,8 +246,7 @@ static void write_trace_start(struct fxt_writer *w)
     buffer_commit(&w->out->buffer, FXT_WORD_BYTES);
 }
 
-/* Writes the records that introduce the event's provider: the provider info and the clock's
- * frequency. */
+/* Writes the first records of the event's provider: provider info, and frequency of the clock. */
 static void write_provider(struct fxt_writer *w, uint32_t id)
 {
     struct fxt_output to;
@@ -291,9 +290,9 @@ static struct fxt_written_provider *add_written_provider(struct fxt_writer *w)
     return target;
 }
 
-/* Makes the provider of w->event the current one of the output; writes a section record if another
- * one is current. Returns false if out of memory. */
-static bool enter_section(struct fxt_writer *w)
+/* Makes the provider of w->event the current one of the output; writes a section record if it was
+ * not. Returns false if memory is out. */
+static bool switch_to_event_provider(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
     if (w->target && e->source == w->target_source && e->provider == w->target_name)
@@ -318,13 +317,13 @@ static bool enter_section(struct fxt_writer *w)
 static void encode_event(struct fxt_writer *w, const ttr_event *e)
 {
     w->event = e;
-    if (e->kind == TTR_KIND_DEFINITION || !enter_section(w))
+    if (e->kind == TTR_KIND_DEFINITION || !switch_to_event_provider(w))
         return;
     if (!w->is_inline) {
         fxt_slots_clear_if_stale(&w->target->strings, &w->out->t->counted);
         fxt_slots_clear_if_stale(&w->target->threads, &w->out->t->counted);
     }
-    fxt_write_kind(w);
+    fxt_write_event_record(w);
     output_count_event(w->out, e);
 }
 
@@ -354,7 +353,7 @@ ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_
         if (can_start_copy(w, e))
             begin_copy(w, e);
         if (w->copied.is_active && e->source == w->copied.source && output_is_own_raw(out, e)) {
-            i = copy_adjacent(w, batch, i);
+            i = copy_adjacent_records(w, batch, i);
         } else {
             encode_event(w, e);
             i++;

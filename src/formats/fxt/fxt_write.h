@@ -17,7 +17,7 @@
 #include "formats/fxt/fxt_format.h"
 #include "model/output.h"
 
-/* Losses of the FXT writer: indices into fxt_losses. */
+/* Losses of the FXT writer, as indexes of the table fxt_losses. */
 enum fxt_loss {
     FXT_LOST_TIME_NEGATIVE,
     FXT_LOST_TIME_PLACE,
@@ -59,7 +59,8 @@ enum fxt_loss {
 
 extern const ttr_loss fxt_losses[FXT_LOSSES];
 
-/* maximum length of an inline name in bytes; two such names use half of a record's maximum size */
+/* bytes; maximum length of an inline name; two such names need half of the maximum size of a
+ * record */
 #define FXT_INLINE_MAX 8000u
 #define FXT_FRAMES_MAX 255u
 #define FXT_SCRATCH_SIZE 8192u
@@ -69,20 +70,20 @@ extern const ttr_loss fxt_losses[FXT_LOSSES];
 #define FXT_SLOTS_PAGE 64u
 
 /* String or thread table of a written provider: maps a ttr_id to its slot. An entry is epoch << 16
- * | cut << 15 | slot. Entries with another epoch than that of the table are empty, so incrementing
- * the epoch clears the table. Entries are in pages indexed by id, because each provider uses only
- * some ids. */
+ * | cut << 15 | slot. An entry of another epoch than that of the table is empty, so incrementing
+ * the epoch clears the table. Entries are in pages by id, because each provider uses only some
+ * ids. */
 struct fxt_slots {
-    /* number of the page in `entry`, by ttr_id / FXT_SLOTS_PAGE; page 0 is always empty */
+    /* index of the page in `entry`, by ttr_id / FXT_SLOTS_PAGE; page 0 is always empty */
     uint16_t *page;
     uint32_t *entry;
     size_t pages, entries, used_pages;
     uint32_t used, limit;
     uint32_t refused,
-        /* refused: number of ids written inline since the table became full; when it reaches
+        /* refused: number of ids that were written inline since the table became full; at
          * `patience`, the table is cleared */
         patience;
-    uint32_t epoch; /* current epoch, 1 to 65535; clearing the table increments it */
+    uint32_t epoch; /* current epoch, 1 to 65535; incremented to clear the table */
 };
 
 /* A provider of the output, with its tables. */
@@ -91,13 +92,13 @@ struct fxt_written_provider {
     struct fxt_slots strings, threads;
 };
 
-/* A string ref, and the string that must be written if the ref is inline. */
+/* A string ref, and the string that follows if the ref is inline. */
 struct fxt_text {
     uint32_t ref;
     const char *p;
 };
 
-/* A thread ref, and the two words that must be written if the ref is inline. */
+/* A thread ref, and the two koids that follow if the ref is inline. */
 struct fxt_thread {
     uint32_t ref;
     uint64_t pid, tid;
@@ -106,18 +107,18 @@ struct fxt_thread {
 struct fxt_argument {
     uint64_t header, value;
     struct fxt_text name, text;
-    ttr_text bytes; /* payload of a blob argument, borrowed */
+    ttr_text bytes; /* payload of a blob argument, borrowed from the event */
 };
 
 struct fxt_level {
-    /* end: length of the name of this array or struct in `path`; index: index of its next element
+    /* end: length of `path` with the name of this array or struct; index: that of its next element
      */
     uint32_t end, index;
     bool is_array;
 };
 
-/* A field that the record stores outside of its arguments. The caller sets `name` and `type`;
- * fxt_collect_args sets the value. */
+/* A field that is not written as an argument. The caller sets `name` and `type`; fxt_collect_args
+ * sets the value. */
 struct fxt_wanted_field {
     const char *name;
     uint8_t type;
@@ -125,24 +126,23 @@ struct fxt_wanted_field {
     ttr_value value;
 };
 
-/* Names of a thread that the output contains already. */
+/* Which names of a thread were written. */
 struct fxt_thread_names {
-    /* writer->stamp when the thread's names were last checked; 0 = never checked */
+    /* writer->stamp when the thread's names were compared last; 0 if never */
     uint32_t stamp;
     ttr_id name; /* thread name that was last written */
-    /* an earlier record contains both the thread's process koid and its thread koid */
+    /* an earlier record contains both koids, of the process and of the thread */
     bool is_introduced;
-    /* true if is_introduced is set and the koid is known, so that fxt_thread_ref can return the
-     * thread's slot without further checks */
+    /* is_introduced is set and the koid is known, so fxt_get_thread_ref need not check anything */
     bool is_plain;
 };
 
-/* The source of which records are copied byte for byte. */
+/* The source of the records that are copied byte by byte. */
 struct fxt_copied {
     uint16_t source;
     bool is_active;
-    /* true if the copied trace has a provider record, so that a section record can resume its
-     * section */
+    /* the copied trace has a provider record, so a section record can switch back to its provider
+     */
     bool has_provider;
     uint32_t provider;
     struct clock_math clock;
@@ -154,13 +154,13 @@ struct fxt_writer {
     struct ttr_writer *out;
     const ttr_event *event; /* event that is being written */
     bool is_big, is_started, is_anchored, failed;
-    /* true if the current section is copied: its tables are those of the source, so refs of encoded
-     * events must be inline */
+    /* the current section is copied: its tables are those of the source, so encoded events must
+     * use inline refs */
     bool is_inline;
     struct fxt_copied copied;
     struct fxt_written_provider *targets,
-        /* written provider of the current section; NULL before the first section, and in a copied
-         * section */
+        /* provider of the current section; NULL before the first section, and in a copied section
+         */
         *target;
     size_t targets_n, targets_capacity;
     struct pair_map target_by; /* maps (source, provider name) to an index in `targets` */
@@ -168,18 +168,19 @@ struct fxt_writer {
     ttr_id target_name;
     struct fxt_thread_names *known; /* names last written for each thread, by thread id */
     size_t known_n;
-    /* set of pairs (process koid, thread koid) that appeared together in a record */
+    /* set of (process koid, thread koid): pairs that are together in a written record */
     struct pair_map introduced;
-    /* maps (koid, 0) to the thread that last appeared with the koid; readers assign the koid to it
-     */
+    /* maps (koid, 0) to the thread with which it was written last; readers assign the koid to that
+     * thread */
     struct pair_map by_koid;
     ttr_id *processes; /* process names last written, by process index */
     size_t processes_n;
-    uint32_t stamp; /* stamp of the current batch; incremented when a name changes */
+    /* stamp of the current batch; also incremented when a name changes */
+    uint32_t stamp;
     struct fxt_argument args[FXT_ARGS_MAX];
     uint32_t args_n, args_words, args_room;
-    bool is_full;   /* true if an argument was dropped because a record has at most 15 */
-    bool has_scope; /* `scope` is valid: the scope of an instant */
+    bool is_full;   /* an argument was dropped, because a record has at most 15 */
+    bool has_scope; /* the event is an instant with the scope `scope` */
     uint64_t scope;
     struct fxt_level level[FXT_DEPTH_MAX];
     uint32_t scratch_n, path_n;
@@ -197,8 +198,8 @@ static inline void fxt_count_loss(struct fxt_writer *w, enum fxt_loss loss)
     output_count_loss(w->out, loss, w->event ? w->event->offset : 0);
 }
 
-/* Output position of the record being written. Callers copy it to a local variable, so that the
- * compiler can keep it in registers. */
+/* Position in the output of the record that is being written. Callers copy it to a local variable,
+ * so that the compiler can keep it in a register. */
 struct fxt_output {
     uint8_t *at;
     bool is_big;
@@ -211,8 +212,8 @@ static inline void fxt_append_word(struct fxt_output *to, uint64_t word)
     to->at += FXT_WORD_BYTES;
 }
 
-/* Appends the header of a record of `words` words and sets `to` to the position after it. Returns
- * false if out of memory. */
+/* Appends the header of a record of `words` words, and sets `to` to the position after it. Returns
+ * false if memory is out. */
 static inline bool fxt_begin_record(struct fxt_writer *w, struct fxt_output *to, uint64_t words,
                                     uint64_t header)
 {
@@ -251,18 +252,18 @@ static inline void fxt_append_thread(struct fxt_output *to, const struct fxt_thr
     fxt_append_word(to, thread->tid);
 }
 
-static inline uint32_t fxt_thread_words(const struct fxt_thread *thread)
+static inline uint32_t fxt_count_thread_words(const struct fxt_thread *thread)
 {
     return thread->ref ? 0 : 2;
 }
 
-/* --- fxt_write_tables.c: string and thread tables --- */
+/* --- String and thread tables (fxt_write_tables.c) --- */
 
 void fxt_slots_init(struct fxt_slots *slots, uint32_t limit, uint32_t patience);
 void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc);
 
-/* Clears a full table, so that new ids get slots. Called only between records, because it
- * invalidates refs. */
+/* Clears a full table, so that new ids can get slots. Refs become invalid, so this is called only
+ * between two records. */
 void fxt_slots_clear(struct fxt_slots *slots, const struct alloc *alloc);
 
 static inline void fxt_slots_clear_if_stale(struct fxt_slots *slots, const struct alloc *alloc)
@@ -271,7 +272,7 @@ static inline void fxt_slots_clear_if_stale(struct fxt_slots *slots, const struc
         fxt_slots_clear(slots, alloc);
 }
 
-/* Returns the slot of an id, with FXT_SLOT_CUT set if its string was truncated; 0 if the id has no
+/* Returns the slot of an id, with FXT_SLOT_CUT set if its string was cut off; 0 if it has no
  * slot. */
 static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
 {
@@ -283,14 +284,15 @@ static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
     return entry >> 16 == slots->epoch ? entry & UINT16_MAX : 0;
 }
 
-#define FXT_SLOT_CUT \
-    0x8000u /* flag of a slot: the registered string is a truncated prefix of the text */
+#define FXT_SLOT_CUT                                                            \
+    0x8000u /* flag of a slot: the written string is only the start of the text \
+             */
 
-/* Returns a ref to a string. Registers a new string if the table has room; otherwise the ref is
- * inline and truncated to FXT_INLINE_MAX bytes. */
+/* Returns a ref to a string. Writes a string record if the table has a free slot; otherwise the
+ * ref is inline, cut off after FXT_INLINE_MAX bytes. */
 struct fxt_text fxt_register_text(struct fxt_writer *w, ttr_id id);
 
-static inline struct fxt_text fxt_string_ref(struct fxt_writer *w, ttr_id id)
+static inline struct fxt_text fxt_get_string_ref(struct fxt_writer *w, ttr_id id)
 {
     uint32_t slot = w->is_inline ? 0 : fxt_slots_find(&w->target->strings, id);
     if (slot - 1 < FXT_SLOT_CUT - 1)
@@ -299,16 +301,16 @@ static inline struct fxt_text fxt_string_ref(struct fxt_writer *w, ttr_id id)
 }
 
 bool fxt_is_text_registered(const struct fxt_writer *w,
-                            /* Returns true if the string is registered, so that a ref to it would
-                             * be an index. */
+                            /* Returns true if the string has a slot, so that a ref to it is an
+                             * index. */
                             ttr_id id);
 struct fxt_text fxt_inline_text(struct fxt_writer *w, ttr_text text, size_t limit);
 
-/* Returns a ref to a thread. Registers a new thread. Writes the names of the thread and its process
- * if they changed. */
+/* Returns a ref to a thread. Writes a thread record for a new thread, and the names of the thread
+ * and its process if they changed. */
 struct fxt_thread fxt_register_thread(struct fxt_writer *w, ttr_id id);
 
-static inline struct fxt_thread fxt_thread_ref(struct fxt_writer *w, ttr_id id)
+static inline struct fxt_thread fxt_get_thread_ref(struct fxt_writer *w, ttr_id id)
 {
     if (!w->is_inline && id < w->known_n && w->known[id].is_plain &&
         w->known[id].stamp == w->stamp) {
@@ -319,43 +321,43 @@ static inline struct fxt_thread fxt_thread_ref(struct fxt_writer *w, ttr_id id)
     return fxt_register_thread(w, id);
 }
 
-/* Koids of threads for records that identify threads only by koid. Call fxt_prepare_koid for each
- * thread before the record is started: it registers the thread, if its process is known, so that
- * readers can find the thread by its koid. fxt_thread_koid then returns the koid. It counts a loss
+/* Koids of threads in records that contain no thread refs. fxt_prepare_koid must be called for
+ * each thread before the record is started: if the process is known, it writes a thread record, so
+ * that readers find the thread by its koid. fxt_get_thread_koid returns the koid. It counts a loss
  * if readers will assign the koid to another thread. */
 void fxt_prepare_koid(struct fxt_writer *w, ttr_id id);
-uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id);
+uint64_t fxt_get_thread_koid(struct fxt_writer *w, ttr_id id);
 
-/* Note that an object record with this name was written for the thread, or for its process. */
+/* Remember that an object record with this name was written, for the thread or for its process. */
 void fxt_record_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
 void fxt_record_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
 
-/* Writes names of threads that became known only after the last event of the thread. */
+/* Writes names of threads that became known after the last event of the thread. */
 void fxt_write_missing_names(struct fxt_writer *w);
 
-/* --- fxt_write_args.c: fields to arguments --- */
+/* --- Fields to arguments (fxt_write_args.c) --- */
 
 /* Returns true for a field of ttr_stack_fields: an array, or its text in FXT. */
 bool fxt_is_stack_field(const ttr_field *field);
 
-/* Collects the fields of the event: those in `wanted`, the frames of a sample, and all others as
- * arguments of at most `room` words. If room is 0, the record cannot have arguments, and the other
- * fields are counted as lost. */
+/* Collects the fields of the event: values of those in `wanted`, the frames of a sample, and all
+ * others as arguments of at most `room` words. If room is 0, the record cannot have arguments;
+ * other fields then count as lost. */
 void fxt_collect_args(struct fxt_writer *w, struct fxt_wanted_field *wanted, size_t n,
                       uint32_t room);
 
-/* Appends the collected arguments to the record. Returns the position after them. */
+/* Appends the collected arguments to the record. Returns the end of the arguments. */
 uint8_t *fxt_append_args(const struct fxt_writer *w, struct fxt_output to);
 
-/* --- fxt_write_kinds.c: one record per event --- */
+/* --- One record per event (fxt_write_kinds.c) --- */
 
 /* Writes the record for w->event, by its kind. */
-void fxt_write_kind(struct fxt_writer *w);
+void fxt_write_event_record(struct fxt_writer *w);
 
 /* Returns the time of w->event in ticks of the current section. */
 uint64_t fxt_convert_event_ticks(struct fxt_writer *w);
 
-static inline uint64_t fxt_event_ticks(struct fxt_writer *w)
+static inline uint64_t fxt_get_event_ticks(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
     if (!w->is_inline && e->time >= 0 && e->ticks == (uint64_t)e->time)
@@ -363,7 +365,7 @@ static inline uint64_t fxt_event_ticks(struct fxt_writer *w)
     return fxt_convert_event_ticks(w);
 }
 
-/* --- fxt_write.c: entry points of the writer --- */
+/* --- Entry points of the writer (fxt_write.c) --- */
 
 ttr_status fxt_writer_create(struct ttr_writer *out, ttr_error *error);
 ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);

@@ -11,7 +11,7 @@
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
-/* Returns the FXT argument type for an integer. */
+/* Returns the argument type by which an integer is written. */
 static uint64_t choose_integer_type(const ttr_value *value)
 {
     bool is_signed = value->type == TTR_TYPE_INT;
@@ -41,7 +41,7 @@ static void set_integer_argument(struct fxt_writer *w, const ttr_value *value,
         arg->header |= fxt_set_bits(FXT_ARG_VALUE, arg->value & UINT32_MAX);
 }
 
-/* Sets type and value of an argument. Truncates texts and bytes to `room` words. */
+/* Sets type and value of an argument. Cuts off texts and bytes after `room` words. */
 static void set_argument_value(struct fxt_writer *w, const ttr_value *value,
                                struct fxt_argument *arg, uint32_t room)
 {
@@ -61,7 +61,7 @@ static void set_argument_value(struct fxt_writer *w, const ttr_value *value,
         return;
     case TTR_TYPE_TEXT:
         if (fxt_is_text_registered(w, value->text_id))
-            arg->text = fxt_string_ref(w, value->text_id);
+            arg->text = fxt_get_string_ref(w, value->text_id);
         else
             arg->text = fxt_inline_text(w, value->text, limit);
         arg->header |= FXT_ARG_TEXT | fxt_set_bits(FXT_ARG_STRING, arg->text.ref);
@@ -84,8 +84,8 @@ static bool is_text_or_bytes_type(uint8_t type)
     return type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES;
 }
 
-/* Returns true if the field is the scope of an instant. If it is the 16th field, it is written
- * after the arguments, as old writers do. */
+/* Returns true if the field is the scope of an instant. If it would be the 16th argument, it is
+ * written after the arguments, as by old writers. */
 static bool is_scope_field(const struct fxt_writer *w, const ttr_field *field)
 {
     return w->event->kind == TTR_KIND_INSTANT && !w->is_full &&
@@ -106,25 +106,25 @@ static void add_argument(struct fxt_writer *w, const ttr_field *field)
     }
     struct fxt_argument *arg = &w->args[w->args_n];
     *arg = (struct fxt_argument){0};
-    arg->name = field->name_id ? fxt_string_ref(w, field->name_id)
+    arg->name = field->name_id ? fxt_get_string_ref(w, field->name_id)
                                : fxt_inline_text(w, field->name, FXT_INLINE_MAX);
     uint32_t room = w->args_room - w->args_words;
     room = room < FXT_SIZE_MAX ? room : FXT_SIZE_MAX;
-    uint32_t words = 1 + fxt_ref_stream_words(arg->name.ref);
+    uint32_t words = 1 + fxt_get_inline_words(arg->name.ref);
     if (words + !is_text_or_bytes_type(field->value.type) > room ||
         (words == room && field->value.text.n)) {
         fxt_count_loss(w, FXT_LOST_FIELD_ROOM);
         return;
     }
     set_argument_value(w, &field->value, arg, room - words);
-    words += fxt_arg_value_words((unsigned)arg->header & 15) + fxt_ref_stream_words(arg->text.ref) +
-             (uint32_t)fxt_words_for_bytes(arg->bytes.n);
+    words += fxt_count_argument_value_words((unsigned)arg->header & 15) +
+             fxt_get_inline_words(arg->text.ref) + (uint32_t)fxt_words_for_bytes(arg->bytes.n);
     arg->header |= fxt_set_bits(FXT_ARG_NAME, arg->name.ref) | fxt_set_bits(FXT_ARG_SIZE, words);
     w->args_words += words;
     w->args_n++;
 }
 
-/* --- Arrays and structs --- */
+/* --- Fields that are arrays and structs --- */
 
 static bool is_container(const ttr_field *field)
 {
@@ -176,7 +176,7 @@ static void begin_container(struct fxt_writer *w, const ttr_field *field)
     open_container(w, field, 0, append_path(w, 0, field->name.p, field->name.n));
 }
 
-/* --- Collection of all fields of an event --- */
+/* --- Collection of an event's fields --- */
 
 static bool store_wanted_field(struct fxt_wanted_field *wanted, size_t n, const ttr_field *field)
 {
@@ -192,7 +192,7 @@ static bool store_wanted_field(struct fxt_wanted_field *wanted, size_t n, const 
     return false;
 }
 
-/* Adds an element of the field "frames", an address of a stack. */
+/* Adds an element of the field "frames", which is an address of the stack. */
 static void add_frame(struct fxt_writer *w, const ttr_field *field)
 {
     if (w->frames_n == FXT_FRAMES_MAX)
@@ -300,7 +300,7 @@ uint8_t *fxt_append_args(const struct fxt_writer *w, struct fxt_output to)
     for (const struct fxt_argument *arg = w->args; arg < w->args + w->args_n; arg++) {
         fxt_append_word(&to, arg->header);
         fxt_append_text(&to, &arg->name);
-        if (fxt_arg_value_words((unsigned)arg->header & 15))
+        if (fxt_count_argument_value_words((unsigned)arg->header & 15))
             fxt_append_word(&to, arg->value);
         fxt_append_text(&to, &arg->text);
         fxt_append_stream(&to, arg->bytes.p, arg->bytes.n);

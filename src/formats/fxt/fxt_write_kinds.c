@@ -28,9 +28,9 @@ uint64_t fxt_convert_event_ticks(struct fxt_writer *w)
     return 0;
 }
 
-/* --- Event members that the record cannot store --- */
+/* --- Event members that a record cannot store --- */
 
-/* Flags of event members that a record type cannot store. */
+/* Flags for members of the event that the type of record cannot store. */
 enum unstored_member { NO_NAME = 1, NO_CATEGORY = 2, NO_THREAD = 4, NO_TIME = 8 };
 
 static void count_lost_members(struct fxt_writer *w, unsigned places)
@@ -59,8 +59,8 @@ static const uint8_t event_kinds[TTR_KIND_COUNT] = {
     [TTR_KIND_FLOW_END] = FXT_FLOW_END,
 };
 
-/* Returns the end of a span in ticks. A span that starts before tick 0 keeps its duration. An end
- * above the maximum becomes the maximum. */
+/* Returns the end of a span in ticks. If the span starts before tick 0, keeps its duration. If the
+ * end is above the maximum, returns the maximum. */
 static uint64_t compute_span_end(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
@@ -77,14 +77,15 @@ static void write_event(struct fxt_writer *w)
     const ttr_event *e = w->event;
     unsigned kind = event_kinds[e->kind];
     uint64_t last = kind == FXT_DURATION_COMPLETE ? compute_span_end(w) : e->link;
-    uint64_t ticks = fxt_event_ticks(w);
-    uint32_t has_last = fxt_event_last_words(kind);
+    uint64_t ticks = fxt_get_event_ticks(w);
+    uint32_t has_last = fxt_count_event_last_words(kind);
     if (e->flags & TTR_EVENT_NO_TIME)
         fxt_count_loss(w, FXT_LOST_TIME_UNKNOWN);
-    struct fxt_thread thread = fxt_thread_ref(w, e->thread);
-    struct fxt_text category = fxt_string_ref(w, e->category), name = fxt_string_ref(w, e->name);
-    uint32_t words = 2 + fxt_thread_words(&thread) + fxt_ref_stream_words(category.ref) +
-                     fxt_ref_stream_words(name.ref) + has_last;
+    struct fxt_thread thread = fxt_get_thread_ref(w, e->thread);
+    struct fxt_text category = fxt_get_string_ref(w, e->category),
+                    name = fxt_get_string_ref(w, e->name);
+    uint32_t words = 2 + fxt_count_thread_words(&thread) + fxt_get_inline_words(category.ref) +
+                     fxt_get_inline_words(name.ref) + has_last;
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - words);
     if (w->has_scope) {
         last = w->scope;
@@ -107,7 +108,7 @@ static void write_event(struct fxt_writer *w)
         fxt_append_word(&to, last);
 }
 
-/* --- Scheduling (type 8) --- */
+/* --- Scheduling records (type 8) --- */
 
 static uint64_t get_cpu_for_record(struct fxt_writer *w, uint32_t most)
 {
@@ -134,7 +135,7 @@ static uint64_t get_thread_state(struct fxt_writer *w)
     }
 }
 
-/* Returns true if the legacy record can store the switch: the only fields are the two priorities
+/* Returns true if a legacy record can store the switch: its only fields are the two priorities
  * (specification: "Context switch record"). */
 static bool fits_legacy_switch(const struct fxt_writer *w, uint64_t priorities[2])
 {
@@ -158,10 +159,11 @@ static void write_legacy_switch(struct fxt_writer *w, const uint64_t priorities[
 {
     struct fxt_output to;
     const ttr_event *e = w->event;
-    uint64_t ticks = fxt_event_ticks(w), state = get_thread_state(w);
-    struct fxt_thread outgoing = fxt_thread_ref(w, (ttr_id)e->link),
-                      incoming = fxt_thread_ref(w, e->thread);
-    if (!fxt_begin_record(w, &to, 2 + fxt_thread_words(&outgoing) + fxt_thread_words(&incoming),
+    uint64_t ticks = fxt_get_event_ticks(w), state = get_thread_state(w);
+    struct fxt_thread outgoing = fxt_get_thread_ref(w, (ttr_id)e->link),
+                      incoming = fxt_get_thread_ref(w, e->thread);
+    if (!fxt_begin_record(w, &to,
+                          2 + fxt_count_thread_words(&outgoing) + fxt_count_thread_words(&incoming),
                           FXT_SCHEDULING | fxt_set_bits(FXT_LEGACY_CPU, e->cpu) |
                               fxt_set_bits(FXT_LEGACY_STATE, state) |
                               fxt_set_bits(FXT_LEGACY_OUTGOING, outgoing.ref) |
@@ -188,8 +190,8 @@ static void write_switch(struct fxt_writer *w)
                     e->tag == TTR_THREAD_SUSPENDED;
     fxt_prepare_koid(w, (ttr_id)e->link);
     fxt_prepare_koid(w, e->thread);
-    uint64_t ticks = fxt_event_ticks(w), outgoing = fxt_thread_koid(w, (ttr_id)e->link),
-             incoming = fxt_thread_koid(w, e->thread);
+    uint64_t ticks = fxt_get_event_ticks(w), outgoing = fxt_get_thread_koid(w, (ttr_id)e->link),
+             incoming = fxt_get_thread_koid(w, e->thread);
     uint64_t header =
         FXT_SCHEDULING |
         fxt_set_bits(FXT_SCHEDULING_KIND, is_fiber ? FXT_FIBER_SWITCH : FXT_CONTEXT_SWITCH);
@@ -211,7 +213,7 @@ static void write_wake(struct fxt_writer *w)
     struct fxt_output to;
     count_lost_members(w, NO_NAME | NO_CATEGORY);
     fxt_prepare_koid(w, w->event->thread);
-    uint64_t ticks = fxt_event_ticks(w), koid = fxt_thread_koid(w, w->event->thread),
+    uint64_t ticks = fxt_get_event_ticks(w), koid = fxt_get_thread_koid(w, w->event->thread),
              cpu = get_cpu_for_record(w, UINT16_MAX);
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - 3);
     if (!fxt_begin_record(w, &to, 3 + w->args_words,
@@ -224,18 +226,19 @@ static void write_wake(struct fxt_writer *w)
     to.at = fxt_append_args(w, to);
 }
 
-/* --- Logs and samples --- */
+/* --- Log and sample records --- */
 
 static void write_log(struct fxt_writer *w)
 {
     struct fxt_output to;
     struct fxt_wanted_field message = {.name = "message", .type = TTR_TYPE_TEXT};
     count_lost_members(w, NO_NAME | NO_CATEGORY);
-    uint64_t ticks = fxt_event_ticks(w);
-    struct fxt_thread thread = fxt_thread_ref(w, w->event->thread);
+    uint64_t ticks = fxt_get_event_ticks(w);
+    struct fxt_thread thread = fxt_get_thread_ref(w, w->event->thread);
     fxt_collect_args(w, &message, 1, 0);
     struct fxt_text text = fxt_inline_text(w, message.value.text, FXT_STRING_MAX);
-    if (!fxt_begin_record(w, &to, 2 + fxt_thread_words(&thread) + fxt_ref_stream_words(text.ref),
+    if (!fxt_begin_record(w, &to,
+                          2 + fxt_count_thread_words(&thread) + fxt_get_inline_words(text.ref),
                           FXT_LOG | fxt_set_bits(FXT_LOG_BYTES, text.ref & FXT_REF_LENGTH) |
                               fxt_set_bits(FXT_LOG_THREAD, thread.ref)))
         return;
@@ -244,13 +247,13 @@ static void write_log(struct fxt_writer *w)
     fxt_append_text(&to, &text);
 }
 
-/* Writes the first words of a profiler record: header, time and thread. Returns false if out of
- * memory. */
+/* Writes the first words of a profiler record: header, time and thread. Returns false if memory is
+ * out. */
 static bool begin_profiler_record(struct fxt_writer *w, struct fxt_output *to, uint64_t header,
                                   uint64_t ticks, uint64_t more_words)
 {
-    struct fxt_thread thread = fxt_thread_ref(w, w->event->thread);
-    if (!fxt_begin_record(w, to, 2 + fxt_thread_words(&thread) + more_words,
+    struct fxt_thread thread = fxt_get_thread_ref(w, w->event->thread);
+    if (!fxt_begin_record(w, to, 2 + fxt_count_thread_words(&thread) + more_words,
                           FXT_PROFILER | header | fxt_set_bits(FXT_PROFILER_THREAD, thread.ref)))
         return false;
     fxt_append_word(to, ticks);
@@ -297,7 +300,7 @@ static void write_sample(struct fxt_writer *w)
     }
     struct fxt_wanted_field frames = {.name = "frames", .type = TTR_TYPE_ARRAY};
     count_lost_members(w, NO_NAME | NO_CATEGORY);
-    uint64_t ticks = fxt_event_ticks(w);
+    uint64_t ticks = fxt_get_event_ticks(w);
     fxt_collect_args(w, &frames, 1, 0);
     if (!begin_profiler_record(w, &to,
                                fxt_set_bits(FXT_PROFILER_KIND, FXT_BACKTRACE) |
@@ -308,12 +311,12 @@ static void write_sample(struct fxt_writer *w)
         fxt_append_word(&to, w->frames[i]);
 }
 
-/* --- Blobs (types 5 and 15) --- */
+/* --- Blob records (types 5 and 15) --- */
 
 static void write_small_blob(struct fxt_writer *w, struct fxt_text name, ttr_text data)
 {
     struct fxt_output to;
-    if (!fxt_begin_record(w, &to, 1 + fxt_ref_stream_words(name.ref) + fxt_words_for_bytes(data.n),
+    if (!fxt_begin_record(w, &to, 1 + fxt_get_inline_words(name.ref) + fxt_words_for_bytes(data.n),
                           FXT_BLOB | fxt_set_bits(FXT_BLOB_NAME, name.ref) |
                               fxt_set_bits(FXT_BLOB_BYTES, data.n) |
                               fxt_set_bits(FXT_BLOB_TYPE, w->event->tag & 255)))
@@ -322,28 +325,28 @@ static void write_small_blob(struct fxt_writer *w, struct fxt_text name, ttr_tex
     fxt_append_stream(&to, data.p, data.n);
 }
 
-/* Writes a large blob. Its record has a time, thread and category if the event has any of these. */
+/* Writes a large blob; with time, thread and category if the event has any of these. */
 static void write_large_blob(struct fxt_writer *w, struct fxt_text name, ttr_text data)
 {
     struct fxt_output to;
     const ttr_event *e = w->event;
     bool is_bare = (e->flags & TTR_EVENT_NO_TIME) && e->thread == 0 && w->args_n == 0;
     struct fxt_thread thread = {.ref = 1};
-    uint64_t ticks = is_bare ? 0 : fxt_event_ticks(w);
+    uint64_t ticks = is_bare ? 0 : fxt_get_event_ticks(w);
     if (e->tag)
         fxt_count_loss(w, FXT_LOST_BLOB_TYPE);
     count_lost_members(w, is_bare ? NO_TIME : 0);
     if (!is_bare)
-        thread = fxt_thread_ref(w, e->thread);
-    struct fxt_text category = fxt_string_ref(w, e->category);
+        thread = fxt_get_thread_ref(w, e->thread);
+    struct fxt_text category = fxt_get_string_ref(w, e->category);
     uint64_t refs =
         fxt_set_bits(FXT_LARGE_CATEGORY, category.ref) | fxt_set_bits(FXT_LARGE_NAME, name.ref);
-    uint64_t words = 3 + fxt_ref_stream_words(category.ref) + fxt_ref_stream_words(name.ref) +
+    uint64_t words = 3 + fxt_get_inline_words(category.ref) + fxt_get_inline_words(name.ref) +
                      fxt_words_for_bytes(data.n);
     if (!is_bare) {
         refs |=
             fxt_set_bits(FXT_LARGE_ARGS, w->args_n) | fxt_set_bits(FXT_LARGE_THREAD, thread.ref);
-        words += 1 + fxt_thread_words(&thread) + w->args_words;
+        words += 1 + fxt_count_thread_words(&thread) + w->args_words;
     }
     if (!fxt_begin_record(
             w, &to, words,
@@ -366,10 +369,10 @@ static void write_blob(struct fxt_writer *w)
 {
     struct fxt_wanted_field data = {.name = "data", .type = TTR_TYPE_BYTES};
     const ttr_event *e = w->event;
-    struct fxt_text name = fxt_string_ref(w, e->name);
+    struct fxt_text name = fxt_get_string_ref(w, e->name);
     fxt_collect_args(w, &data, 1, FXT_SIZE_MAX - 16 - 3 * FXT_INLINE_MAX / FXT_WORD_BYTES);
     ttr_text bytes = data.value.text;
-    bool fits = 1 + fxt_ref_stream_words(name.ref) + fxt_words_for_bytes(bytes.n) <= FXT_SIZE_MAX &&
+    bool fits = 1 + fxt_get_inline_words(name.ref) + fxt_words_for_bytes(bytes.n) <= FXT_SIZE_MAX &&
                 e->tag <= 255;
     bool is_plain = (e->flags & TTR_EVENT_NO_TIME) && e->opcode != FXT_LARGE && !e->category &&
                     !e->thread && w->args_n == 0;
@@ -379,9 +382,9 @@ static void write_blob(struct fxt_writer *w)
         write_large_blob(w, name, bytes);
 }
 
-/* --- Objects (types 6, 7 and 10) --- */
+/* --- Object records (types 6, 7 and 10) --- */
 
-/* Writes a userspace object and its owner: a registered thread, or the process koid in one word. */
+/* Writes a userspace object and its owner: a thread ref, or the koid of a process in one word. */
 static void write_pointer(struct fxt_writer *w)
 {
     struct fxt_output to;
@@ -391,11 +394,11 @@ static void write_pointer(struct fxt_writer *w)
     count_lost_members(w, NO_CATEGORY | NO_TIME);
     (void)ttr_thread_get(w->out->t, e->thread, &owner);
     if (owner.tid_known)
-        thread = fxt_thread_ref(w, e->thread);
+        thread = fxt_get_thread_ref(w, e->thread);
     if (owner.tid_known ? !thread.ref : e->thread == 0)
         fxt_count_loss(w, FXT_LOST_THREAD_NONE);
-    struct fxt_text name = fxt_string_ref(w, e->name);
-    uint32_t words = 2u + (thread.ref == 0) + fxt_ref_stream_words(name.ref);
+    struct fxt_text name = fxt_get_string_ref(w, e->name);
+    uint32_t words = 2u + (thread.ref == 0) + fxt_get_inline_words(name.ref);
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - words);
     if (!fxt_begin_record(w, &to, words + w->args_words,
                           FXT_USERSPACE_OBJECT | fxt_set_bits(FXT_USERSPACE_THREAD, thread.ref) |
@@ -409,7 +412,7 @@ static void write_pointer(struct fxt_writer *w)
     to.at = fxt_append_args(w, to);
 }
 
-/* Adds the process koid of a thread object as an argument "process", unless the event has such a
+/* Adds the process koid of a thread object as argument "process", unless the event has such a
  * field. */
 static void add_process_argument(struct fxt_writer *w)
 {
@@ -431,8 +434,8 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
     struct fxt_output to;
     struct fxt_wanted_field type = {.name = "type", .type = TTR_TYPE_UINT};
     const ttr_event *e = w->event;
-    struct fxt_text name = fxt_string_ref(w, e->name);
-    uint32_t words = 2 + fxt_ref_stream_words(name.ref);
+    struct fxt_text name = fxt_get_string_ref(w, e->name);
+    uint32_t words = 2 + fxt_get_inline_words(name.ref);
     fxt_collect_args(w, &type, kernel_type == 0, FXT_SIZE_MAX - words - 3);
     if (kernel_type == FXT_KERNEL_THREAD)
         add_process_argument(w);
@@ -454,8 +457,8 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
     to.at = fxt_append_args(w, to);
 }
 
-/* Returns the id of the event's module. Counts a loss if the id exceeds the 16 bits of the record.
- */
+/* Returns the id of the event's module. Counts a loss if it needs more than the 16 bits in the
+ * record. */
 static uint64_t get_module_id(struct fxt_writer *w)
 {
     if (w->event->link > UINT16_MAX)
@@ -477,7 +480,7 @@ static void write_module(struct fxt_writer *w)
     struct fxt_output to;
     struct fxt_wanted_field build_id = {.name = "build_id", .type = TTR_TYPE_BYTES};
     count_lost_members(w, NO_CATEGORY);
-    uint64_t ticks = fxt_event_ticks(w);
+    uint64_t ticks = fxt_get_event_ticks(w);
     fxt_collect_args(w, &build_id, 1, 0);
     ttr_text name = truncate_to_byte_length(w, ttr_text_get(w->out->t, w->event->name), true);
     ttr_text id = truncate_to_byte_length(w, build_id.value.text, false);
@@ -500,7 +503,7 @@ static void write_mapping(struct fxt_writer *w)
                                         {.name = "address_in_module", .type = TTR_TYPE_UINT},
                                         {.name = "flags", .type = TTR_TYPE_UINT}};
     count_lost_members(w, NO_NAME | NO_CATEGORY);
-    uint64_t ticks = fxt_event_ticks(w);
+    uint64_t ticks = fxt_get_event_ticks(w);
     fxt_collect_args(w, fields, 4, 0);
     if (fields[3].value.v.u > 7)
         fxt_count_loss(w, FXT_LOST_FIELD_PLACE);
@@ -550,10 +553,10 @@ static void write_object(struct fxt_writer *w)
     }
 }
 
-/* --- Gaps --- */
+/* --- Gap records --- */
 
-/* Writes a provider event 0, "buffer filled up". It contains the provider's id, so no section
- * record is needed. */
+/* Writes provider event 0, "buffer filled up". It contains the id of the provider, so it needs no
+ * section record. */
 static void write_gap(struct fxt_writer *w)
 {
     struct fxt_output to;
@@ -567,7 +570,7 @@ static void write_gap(struct fxt_writer *w)
                                fxt_set_bits(FXT_METADATA_PROVIDER, provider));
 }
 
-/* --- Table of all event kinds --- */
+/* --- Table of write functions by event kind --- */
 
 static void (*const writers[TTR_KIND_COUNT])(struct fxt_writer *) = {
     [TTR_KIND_INSTANT] = write_event,    [TTR_KIND_BEGIN] = write_event,
@@ -581,8 +584,8 @@ static void (*const writers[TTR_KIND_COUNT])(struct fxt_writer *) = {
     [TTR_KIND_OBJECT] = write_object,    [TTR_KIND_GAP] = write_gap,
 };
 
-/* Returns true if records of this kind store event->link. Gaps are included, because write_gap
- * counts their loss itself. */
+/* Returns true if records for this kind of event store event->link. Also for gaps, because
+ * write_gap counts the loss itself. */
 static bool record_has_link(unsigned kind)
 {
     const uint32_t kinds = 1u << TTR_KIND_COUNTER | 7u << TTR_KIND_ASYNC_BEGIN |
@@ -591,7 +594,7 @@ static bool record_has_link(unsigned kind)
     return kind < TTR_KIND_COUNT && (kinds >> kind & 1);
 }
 
-/* Counts the losses for members of the event that no FXT record can store. */
+/* Counts the losses of event members that no FXT record can store. */
 static void count_lost_attributes(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
@@ -619,7 +622,7 @@ static void count_lost_attributes(struct fxt_writer *w)
         fxt_count_loss(w, FXT_LOST_BACKWARD);
 }
 
-void fxt_write_kind(struct fxt_writer *w)
+void fxt_write_event_record(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
     const uint8_t rare = TTR_EVENT_HAS_CPU | TTR_EVENT_PARTIAL | TTR_EVENT_BACKWARD;

@@ -27,16 +27,16 @@ void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc)
 void fxt_slots_clear(struct fxt_slots *slots, const struct alloc *alloc)
 {
     slots->refused = slots->used = 0;
-    /* Start a new epoch, which empties all entries. Not possible if epochs are used up, or if
-     * `limit` more pages could exceed the 16-bit page number. */
+    /* start a new epoch, which empties all entries, unless all epochs are used or `limit` more
+     * pages could exceed the 16-bit page number */
     if (++slots->epoch <= UINT16_MAX && slots->used_pages <= UINT16_MAX - slots->limit)
         return;
     fxt_slots_free(slots, alloc);
     slots->epoch = 1;
 }
 
-/* Adds an empty page of entries. Returns false if out of memory. */
-static bool slots_add_page(struct fxt_slots *slots, const struct alloc *alloc)
+/* Adds an empty page of entries. Returns false if memory is out. */
+static bool add_page_of_slots(struct fxt_slots *slots, const struct alloc *alloc)
 {
     size_t before = slots->entries;
     if (!alloc_reserve(alloc, (void **)&slots->entry, &slots->entries,
@@ -47,26 +47,26 @@ static bool slots_add_page(struct fxt_slots *slots, const struct alloc *alloc)
     return true;
 }
 
-/* Returns the entry of an id; adds an empty page if needed. Returns NULL if out of memory. */
+/* Returns the entry of an id; adds a page if needed. Returns NULL if memory is out. */
 static uint32_t *get_slots_entry(struct fxt_slots *slots, const struct alloc *alloc, ttr_id id)
 {
     size_t page = id / FXT_SLOTS_PAGE, before = slots->pages;
-    if (slots->used_pages == 0 && !slots_add_page(slots, alloc))
+    if (slots->used_pages == 0 && !add_page_of_slots(slots, alloc))
         return NULL;
     if (!alloc_reserve(alloc, (void **)&slots->page, &slots->pages, page + 1, sizeof *slots->page))
         return NULL;
     memset(slots->page + before, 0, (slots->pages - before) * sizeof *slots->page);
     if (slots->page[page] == 0) {
-        if (!slots_add_page(slots, alloc))
+        if (!add_page_of_slots(slots, alloc))
             return NULL;
         slots->page[page] = (uint16_t)(slots->used_pages - 1);
     }
     return &slots->entry[(size_t)slots->page[page] * FXT_SLOTS_PAGE + id % FXT_SLOTS_PAGE];
 }
 
-/* Assigns a slot to an id that has none; `cut` is FXT_SLOT_CUT if the string was truncated, else 0.
- * Returns the slot; 0 if the table is full or out of memory. */
-static uint32_t slots_add(struct fxt_writer *w, struct fxt_slots *slots, ttr_id id, uint32_t cut)
+/* Assigns a free slot to an id. cut: FXT_SLOT_CUT if the string was cut off, else 0. Returns the
+ * slot; 0 if the table is full or memory is out. */
+static uint32_t assign_slot(struct fxt_writer *w, struct fxt_slots *slots, ttr_id id, uint32_t cut)
 {
     if (slots->used >= slots->limit) {
         slots->refused++;
@@ -95,7 +95,7 @@ static struct fxt_text register_text(struct fxt_writer *w, ttr_id id, ttr_text t
 {
     struct fxt_output to;
     struct fxt_slots *slots = &w->target->strings;
-    uint32_t slot = slots_add(w, slots, id, text.n > FXT_STRING_MAX ? FXT_SLOT_CUT : 0);
+    uint32_t slot = assign_slot(w, slots, id, text.n > FXT_STRING_MAX ? FXT_SLOT_CUT : 0);
     if (!slot)
         return fxt_inline_text(w, text, FXT_INLINE_MAX);
     size_t n = text.n;
@@ -132,9 +132,9 @@ bool fxt_is_text_registered(const struct fxt_writer *w, ttr_id id)
     return slots->used < slots->limit || fxt_slots_find(slots, id);
 }
 
-/* --- Threads --- */
+/* --- Threads and their names --- */
 
-/* Writes a kernel object record with the name of the process or thread (specification: "Kernel
+/* Writes a kernel object record with the name of a process or thread (specification: "Kernel
  * object record"). */
 static void write_name_object(struct fxt_writer *w, const ttr_thread *thread, bool is_thread)
 {
@@ -144,9 +144,9 @@ static void write_name_object(struct fxt_writer *w, const ttr_thread *thread, bo
     if (has_process)
         key = fxt_inline_text(w, (ttr_text){"process", 7}, FXT_INLINE_MAX);
     struct fxt_text name =
-        fxt_string_ref(w, is_thread ? thread->thread_name : thread->process_name);
+        fxt_get_string_ref(w, is_thread ? thread->thread_name : thread->process_name);
     uint64_t words =
-        2 + fxt_ref_stream_words(name.ref) + (has_process ? 2 + fxt_ref_stream_words(key.ref) : 0);
+        2 + fxt_get_inline_words(name.ref) + (has_process ? 2 + fxt_get_inline_words(key.ref) : 0);
     uint64_t type = is_thread ? FXT_KERNEL_THREAD : FXT_KERNEL_PROCESS;
     if (!fxt_begin_record(w, &to, words,
                           FXT_KERNEL_OBJECT | fxt_set_bits(FXT_KERNEL_TYPE, type) |
@@ -158,14 +158,14 @@ static void write_name_object(struct fxt_writer *w, const ttr_thread *thread, bo
     if (!has_process)
         return;
     fxt_append_word(&to, FXT_ARG_KOID |
-                             fxt_set_bits(FXT_ARG_SIZE, 2 + fxt_ref_stream_words(key.ref)) |
+                             fxt_set_bits(FXT_ARG_SIZE, 2 + fxt_get_inline_words(key.ref)) |
                              fxt_set_bits(FXT_ARG_NAME, key.ref));
     fxt_append_text(&to, &key);
     fxt_append_word(&to, thread->pid);
 }
 
-/* Makes room for the names of a thread. Each array is cleared right after its reallocation, because
- * the next reallocation may fail. */
+/* Allocates space for the names of a thread. Clears each array right after its reallocation,
+ * because the next one may fail. */
 static bool reserve_names(struct fxt_writer *w, ttr_id thread)
 {
     const ttr *t = w->out->t;
@@ -183,8 +183,8 @@ static bool reserve_names(struct fxt_writer *w, ttr_id thread)
     return has_room;
 }
 
-/* Records that the thread's process koid and thread koid appeared together in a record. Readers
- * assign a koid to the thread that last appeared with it, in a thread table, inline or in an
+/* Remembers that a record contains the koids of the thread and its process together. Readers
+ * assign a koid to the thread with which it was written last: in a thread record, inline, or in an
  * object. */
 static void write_thread_record(struct fxt_writer *w, ttr_id id)
 {
@@ -194,7 +194,7 @@ static void write_thread_record(struct fxt_writer *w, ttr_id id)
     (void)ttr_thread_get(w->out->t, id, &thread);
     w->known[id].is_introduced = true;
     if (pair_map_get(&w->introduced, thread.pid, thread.tid))
-        return; /* another thread with these koids was introduced, or the event has no thread */
+        return; /* another thread has these koids, or the event has no thread */
     if (!pair_map_put(&w->introduced, thread.pid, thread.tid, id) ||
         !pair_map_put(&w->by_koid, thread.tid, 0, id))
         w->failed = true;
@@ -222,9 +222,9 @@ static void write_changed_names(struct fxt_writer *w, ttr_id id)
     write_thread_record(w, id);
 }
 
-/* Writes the names of a thread and its process at its first use and whenever a name has changed.
- * Names from FXT traces are not written here, because they arrive as object events;
- * fxt_write_missing_names adds those that never arrive. */
+/* Writes the names of a thread and its process at first use, and when a name has changed. Does not
+ * write names from FXT traces, which arrive as object events; fxt_write_missing_names writes those
+ * that do not. */
 static void write_thread_names(struct fxt_writer *w, ttr_id id)
 {
     const ttr *t = w->out->t;
@@ -264,7 +264,7 @@ static struct fxt_thread register_thread(struct fxt_writer *w, ttr_id id)
     ttr_thread thread = {0};
     (void)ttr_thread_get(w->out->t, id, &thread);
     struct fxt_thread in_place = {.pid = thread.pid, .tid = thread.tid};
-    uint32_t slot = w->is_inline ? 0 : slots_add(w, &w->target->threads, id, 0);
+    uint32_t slot = w->is_inline ? 0 : assign_slot(w, &w->target->threads, id, 0);
     if (!slot)
         return in_place;
     if (fxt_begin_record(w, &to, FXT_THREAD_WORDS,
@@ -302,10 +302,9 @@ void fxt_prepare_koid(struct fxt_writer *w, ttr_id id)
         write_thread_record(w, id);
 }
 
-uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id)
+uint64_t fxt_get_thread_koid(struct fxt_writer *w, ttr_id id)
 {
-    ttr_thread thread,
-        taken_for = {0}; /* `taken_for` is all zeros, which events without a thread use */
+    ttr_thread thread, taken_for = {0}; /* events without a thread use this value of zeros */
     if (!ttr_thread_get(w->out->t, id, &thread)) {
         fxt_count_loss(w, FXT_LOST_THREAD_NONE);
         return 0;

@@ -19,6 +19,7 @@
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
+#include "formats/heph/heph_format.h"
 #include "support/corpus.h"
 #include "matrix/sources.h"
 #include "support/tap.h"
@@ -444,8 +445,10 @@ static void expect_one(struct matrix *m, const ttr_event *event)
                              event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_SWITCH ||
                              event->kind == TTR_KIND_WAKE;
     buffer_init(&attributes, alloc_default());
-    if (is_restored)
+    if (is_restored) {
         put_kind(m, &attributes, event);
+        put_parts(m, &attributes, event);
+    }
     put_fields(m, &attributes, event);
     if (event->flags & TTR_EVENT_BACKWARD)
         count(m, "span.backward");
@@ -455,7 +458,8 @@ static void expect_one(struct matrix *m, const ttr_event *event)
         put_number(&attributes, "id", event->link);
         count(m, "event.id");
     }
-    put_parts(m, &attributes, event);
+    if (!is_restored)
+        put_parts(m, &attributes, event);
     expect(m, event, event->kind == TTR_KIND_SPAN ? event->duration : 0, &attributes);
     buffer_free(&attributes);
 }
@@ -596,7 +600,10 @@ static void find_loss(struct matrix *m, const ttr *t, const ttr_event *event)
     put_span(line, event->time, event->duration);
     put_place(line, &thread);
     append_text(NULL, line, ttr_text_get(t, event->name));
-    ttr_fields_begin(t, event, &fields);
+    /* all attributes, also those that the reader makes members of the event */
+    ttr_event all = *event;
+    all.body = HEPH_EVENT_HEADER + (uint32_t)ttr_text_get(t, event->name).n;
+    ttr_fields_begin(t, &all, &fields);
     while (ttr_fields_next(&fields, &field)) {
         append_format(line, " ");
         append_text(NULL, line, field.name);

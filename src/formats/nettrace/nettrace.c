@@ -13,7 +13,8 @@ static bool is_serialization(const uint8_t *p, size_t n)
            memcmp(p + 4, NETTRACE_SERIALIZATION, NETTRACE_SERIALIZATION_BYTES) == 0;
 }
 
-/* FastSerialization stores files other than traces too, so the name of the first object decides. */
+/* FastSerialization also stores files that are not traces, so the name of the first object
+ * decides. */
 static bool is_netperf(const uint8_t *p, size_t n)
 {
     static const char *const names[] = {"Trace", "Microsoft.DotNet.Runtime.EventPipeFile"};

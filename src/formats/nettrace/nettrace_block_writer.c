@@ -21,7 +21,8 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace_writer.h"
 
-#define BLOCK_BYTES ((size_t)100 << 10) /* block size that the runtime's writer uses, too */
+/* bytes per block, as the runtime's writer uses */
+#define BLOCK_BYTES ((size_t)100 << 10)
 #define POINT_INTERVAL_BYTES ((size_t)4 << 20)
 #define NUMBERED_MAX 100000u
 
@@ -89,8 +90,8 @@ void nettrace_append_event(struct nettrace_writer *w, const struct nettrace_head
     if (header->payload_size)
         memcpy(end, payload, header->payload_size);
     buffer_commit(&blocks->events, (size_t)(end - at) + header->payload_size);
-    /* The next header is encoded relative to this one. Its activity ids may be freed by then, so
-     * they are copied. */
+    /* the next header is encoded relative to this one; copy its activity ids, because they may be
+     * freed by then */
     memcpy(blocks->activity, header->activity ? header->activity : blocks->none, 16);
     memcpy(blocks->related, header->related ? header->related : blocks->none, 16);
     blocks->last.activity = blocks->activity;
@@ -109,8 +110,8 @@ static void append_block_header(struct buffer *to, uint64_t least, uint64_t most
     nettrace_append_u64(to, most);
 }
 
-/* V4, V5: appends metadata records as events. Each record in blocks->metadata is preceded by its
- * size. */
+/* V4, V5: appends metadata records in the form of events. In blocks->metadata, each record follows
+ * its size. */
 static void append_metadata_events(struct buffer *to, const struct buffer *rows)
 {
     struct cursor c = cursor_init(rows->bytes, rows->n, 0);
@@ -174,8 +175,8 @@ static void write_thread_block(struct ttr_writer *out)
     buffer_clear(&w->blocks.threads);
 }
 
-/* Writes the pending events as a block, after the metadata, stacks, threads and labels that they
- * refer to. */
+/* Writes the collected events as a block, after the metadata, stacks, threads and labels to which
+ * they refer. */
 static void write_pending_block(struct ttr_writer *out)
 {
     struct nettrace_writer *w = out->ctx;
@@ -203,8 +204,8 @@ static void write_pending_block(struct ttr_writer *out)
 
 /* --- Writing of sequence points --- */
 
-/* Writes a sequence point with the sequence number of each thread; in V6 only of threads declared
- * since the thread table was last cleared. */
+/* Writes a sequence point with the sequence number of each thread; in V6 only of threads that were
+ * declared since the thread table was last cleared. */
 static void write_sequence_point(struct ttr_writer *out, bool clears_threads)
 {
     enum { CLEARS_THREADS = 1 };

@@ -28,7 +28,7 @@ static ttr_status parse_point6(struct nettrace_reader *reader, struct cursor *c)
         header.sequence = (uint32_t)nettrace_read_varint(c);
         if (c->failed)
             break;
-        size_t capture = nettrace_capture_index(reader, thread);
+        size_t capture = nettrace_get_capture_thread_index(reader, thread);
         if (capture == SIZE_MAX || !nettrace_update_sequence(reader, capture, &header, true))
             return fail_memory(reader->error);
     }
@@ -39,7 +39,7 @@ static ttr_status parse_point6(struct nettrace_reader *reader, struct cursor *c)
     return TTR_OK;
 }
 
-/* Parses one row of the thread table. A thread without a pid gets the pid of the trace. */
+/* Parses one row of the thread table. A thread that has no pid gets that of the trace. */
 static bool parse_thread_row(struct nettrace_reader *reader, struct cursor *row)
 {
     uint64_t index = nettrace_read_varint(row), pid = reader->pid, tid = 0;
@@ -57,7 +57,7 @@ static bool parse_thread_row(struct nettrace_reader *reader, struct cursor *row)
         else if (kind == THREAD_PAIR)
             (void)nettrace_read_string(row), (void)nettrace_read_string(row);
         else
-            break; /* the kind is unknown, so its size is unknown too */
+            break; /* the size of a label with an unknown kind is unknown, too */
     }
     ttr_id thread = has_tid ? context_thread(t, reader->in->id, pid, tid)
                             : nettrace_get_thread_without_tid(reader, index, pid);
@@ -86,7 +86,7 @@ static ttr_status parse_ended_threads(struct nettrace_reader *reader, struct cur
                                          .sequence = (uint32_t)nettrace_read_varint(c)};
         if (c->failed)
             break;
-        size_t capture = nettrace_capture_index(reader, index);
+        size_t capture = nettrace_get_capture_thread_index(reader, index);
         if (capture == SIZE_MAX || !nettrace_update_sequence(reader, capture, &header, true))
             return fail_memory(reader->error);
         nettrace_thread_remove(reader, index);
@@ -94,11 +94,11 @@ static ttr_status parse_ended_threads(struct nettrace_reader *reader, struct cur
     return TTR_OK;
 }
 
-/* How the end of a block is known. */
+/* How the end of a block was found. */
 enum block_end {
-    BLOCK_SIZED,   /* by its size */
-    BLOCK_RESIZED, /* its size is wrong; another block follows */
-    BLOCK_CUT      /* the input ends within it */
+    BLOCK_SIZED,   /* by its declared size */
+    BLOCK_RESIZED, /* the declared size is wrong; another block was found */
+    BLOCK_CUT      /* the input ends inside the block */
 };
 
 static ttr_status parse_event_block6(struct nettrace_reader *reader, struct cursor *c,
@@ -162,8 +162,8 @@ static ttr_status parse_block_content6(struct nettrace_reader *reader, unsigned 
     }
 }
 
-/* Queues the block at offset `at` as a chunk for copies. `c` is after the last byte that could be
- * decoded. */
+/* Adds the block at offset `at` to the queue as a chunk, for copies. `c` is at the end of the
+ * bytes that could be decoded. */
 static void queue_block_chunk(struct nettrace_reader *reader, unsigned kind, uint64_t at,
                               const struct cursor *c, bool is_cut)
 {
@@ -208,7 +208,7 @@ static ttr_status report_missing_end6(struct nettrace_reader *reader)
     return TTR_OK;
 }
 
-/* Reads a block that declares a wrong size: parses the complete rows before the next block. */
+/* Reads a block that declares a wrong size: parses its complete rows up to the next block. */
 static ttr_status read_damaged_block6(struct nettrace_reader *reader, unsigned kind,
                                       const struct nettrace_block_extent *extent)
 {
@@ -239,8 +239,8 @@ static ttr_status read_damaged_block6(struct nettrace_reader *reader, unsigned k
         kind);
 }
 
-/* Reads a block that declares a right size, or that the end of the input truncates. `is_strange`:
- * the kind is damaged, but the content is events. */
+/* Reads a block with a right size, or that is cut off by the end of the input. is_strange: its
+ * kind is damaged, but it contains events. */
 static ttr_status read_sized_block6(struct nettrace_reader *reader, unsigned kind, uint32_t size,
                                     bool is_strange)
 {
@@ -289,12 +289,12 @@ ttr_status nettrace_read_block6(struct nettrace_reader *reader)
         return report_cut_block(reader, reader->at, bytes.n, 4);
     uint32_t head = load_u32le(bytes.p), size = head & 0xffffff, kind = head >> 24;
     if (kind == NETTRACE_BLOCK_ENDED_THREADS && reader->order.heap_n > 0) {
-        /* waiting events may refer to these threads: emit the events first, then read this block
+        /* waiting events may refer to these threads, so return them first, then read this block
          * again */
         nettrace_order_flush_until(reader, UINT64_MAX);
         return TTR_OK;
     }
-    /* a live trace may send the bytes needed for this check much later */
+    /* this check needs bytes after the block, which a live trace may send much later */
     if (!reader->emits_blocks) {
         status = nettrace_measure_block6(reader, reader->at, head, &extent);
         if (status != TTR_OK)

@@ -1,5 +1,5 @@
-/* Byte writer of nettrace: file head, Trace object, frames of objects and blocks, event headers.
- * nettrace_format.h has the layouts. */
+/* Appends the byte forms of nettrace: file head, Trace object, frames of objects and blocks, event
+ * headers. nettrace_format.h has the layouts. */
 #include "formats/nettrace/nettrace_bytes.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static uint8_t *encode_guid(uint8_t *to, const uint8_t *guid)
     return to + 16;
 }
 
-/* Returns the flags of the header members that differ from the values a reader derives from the
+/* Returns the flags of those header members that differ from what a reader derives from the
  * previous event. */
 static uint8_t compute_header_flags(const struct nettrace_header *last,
                                     const struct nettrace_header *h, bool is_v6)

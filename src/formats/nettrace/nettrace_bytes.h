@@ -1,6 +1,6 @@
-/* Byte writer of nettrace: integers, event headers, frames of blocks. All functions append to a
- * buffer. The writer's buffer is not drained while a frame is open, since the frame's size is
- * stored when it ends. */
+/* Appends the byte forms of nettrace to a buffer: integers, event headers, frames of blocks. While
+ * a frame is open, the buffer must not be emptied, since the size of the frame is stored at its
+ * end. */
 #ifndef TRACETTA_FORMATS_NETTRACE_NETTRACE_BYTES_H
 #define TRACETTA_FORMATS_NETTRACE_NETTRACE_BYTES_H
 
@@ -49,42 +49,42 @@ void nettrace_append_varint(struct buffer *to, uint64_t x);
 /* V6: appends a string: its length as a varint, then UTF-8. */
 void nettrace_append_string(struct buffer *to, ttr_text text);
 
-/* Encodes a compressed header relative to `last`, the previous header of the block (all zeros
- * before the first). Returns the end of the encoded bytes, at most NETTRACE_HEADER_MAX. Copies
- * `header` to `last`. */
+/* Encodes a compressed header relative to `last`, the previous header of the block; before the
+ * first header, all its members are 0. Returns the end of the encoded bytes, of which there are at
+ * most NETTRACE_HEADER_MAX. Copies `header` to `last`. */
 uint8_t *nettrace_encode_header(uint8_t *to, struct nettrace_header *last,
                                 const struct nettrace_header *header, bool is_v6);
 
 /* A block (V6) or object (V3 to V5) that is being written. */
 struct nettrace_frame {
-    /* buffer offsets: size_at: of the size field, which is filled at the end; body: of the content
-     */
+    /* offsets in the buffer; size_at: of the size field, which is set at the end; body: of the
+     * content */
     size_t size_at, body;
     unsigned version;
-    uint8_t kind; /* enum nettrace_block_kind */
+    uint8_t kind; /* kind of the block (enum nettrace_block_kind) */
 };
 
-/* Begin and end a block (V6) or object (V3 to V5). Before V6 only the kinds EVENTS, METADATA,
- * STACKS and POINT exist. */
+/* Begin and end a block (V6) or object (V3 to V5). Before V6, only the kinds EVENTS, METADATA,
+ * STACKS and POINT are possible. */
 struct nettrace_frame nettrace_frame_begin(struct ttr_writer *out, unsigned version,
                                            enum nettrace_block_kind kind);
 void nettrace_frame_end(struct ttr_writer *out, const struct nettrace_frame *frame);
 
-/* Appends zeros until the output has a multiple of 4 bytes. */
+/* Appends zeros until the size of the output is a multiple of 4 bytes. */
 void nettrace_append_padding(struct ttr_writer *out);
 
-/* Appends the file head: everything before the Trace object. */
+/* Appends the start of the file, up to the Trace object. */
 void nettrace_append_file_head(struct ttr_writer *out, unsigned version);
 
 /* Appends a date as a SYSTEMTIME of Windows: eight 16-bit numbers. */
 void nettrace_append_date(struct buffer *to, int64_t unix_ms);
 
-/* Appends the end mark. */
+/* Appends the end mark of a trace. */
 void nettrace_append_end_mark(struct ttr_writer *out, unsigned version);
 
-/* Clock and process in the Trace object. */
+/* Clock and process that the Trace object describes. */
 struct nettrace_trace_info {
-    int64_t sync_ms; /* wall-clock time at sync_ticks, in ms since 1970 */
+    int64_t sync_ms; /* Unix time in ms at sync_ticks */
     uint64_t sync_ticks, frequency, pid;
     uint32_t pointer_bytes, processors, sampling_ns;
     bool has_pid;

@@ -26,8 +26,8 @@ void nettrace_queue_chunk(struct nettrace_reader *reader, const struct nettrace_
         reader->chunks[reader->chunks_n++] = *chunk;
 }
 
-/* Copies a segment without the pointers of its header, and with zeros between its members: the copy
- * becomes part of an event's payload. */
+/* Copies a segment to the payload of an event. Sets pointers of its header, and padding between
+ * its members, to zero. */
 static void copy_segment(uint8_t *to, const struct nettrace_segment *from)
 {
     struct nettrace_segment copy;
@@ -120,7 +120,7 @@ ttr_status nettrace_load_bytes(struct nettrace_reader *reader, uint64_t offset, 
     if (!is_shown) {
         uint64_t hold = reader->order.keep_from < offset ? reader->order.keep_from : offset;
         hold = reader->keep_from < hold ? reader->keep_from : hold;
-        /* reads ahead by the bytes that must stay, so that the window moves less often */
+        /* read as many bytes more as must be kept, so that the window moves less often */
         uint64_t ahead = source_is_seekable(in->source) ? offset - hold : 0;
         ttr_status status =
             input_fill(in, hold, (size_t)(offset - hold + need + ahead), reader->error);
@@ -142,7 +142,7 @@ ttr_status nettrace_finish_trace(struct nettrace_reader *reader, uint32_t size)
         &(struct nettrace_chunk){.offset = reader->at, .size = size, .kind = NETTRACE_CHUNK_END});
     reader->at += size;
     reader->is_over = reader->has_end = true;
-    /* with order=block do not wait: a live trace may send these bytes much later */
+    /* order=block: a live trace may send these bytes much later, so do not wait for them */
     ttr_status status = nettrace_load_bytes(
         reader, reader->at, reader->emits_blocks ? 0 : NETTRACE_MAGIC_BYTES, &following);
     if (status != TTR_OK || following.n == 0)

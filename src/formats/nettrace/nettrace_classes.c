@@ -12,8 +12,7 @@
 #define FIRST_SPARE 30000u
 #define NO_CLASS UINT32_MAX
 
-/* Flags in the upper bits of a class number. Each is a loss that every event of the class causes.
- */
+/* Flags in the upper bits of a class number, for losses that every event of the class causes. */
 #define CLASS_IS_BARE (UINT32_C(1) << 31)   /* the metadata are written without fields */
 #define CLASS_IS_BROKEN (UINT32_C(1) << 30) /* some names are not valid UTF-8 */
 #define CLASS_HAS_ZEROS (UINT32_C(1) << 29) /* some names contain NUL characters */
@@ -39,7 +38,7 @@ uint8_t nettrace_get_output_opcode(const struct nettrace_writer *w, const ttr_ev
     return event->kind == TTR_KIND_END || event->kind == TTR_KIND_ASYNC_END ? 2 : event->opcode;
 }
 
-/* Appends a metadata record to the buffer that is written before the next event block. */
+/* Appends a metadata record to those that are written before the next block of events. */
 static void append_metadata_row(struct nettrace_writer *w, uint32_t number, const uint8_t *row,
                                 size_t n)
 {
@@ -59,8 +58,8 @@ static void append_metadata_row(struct nettrace_writer *w, uint32_t number, cons
     buffer_add(to, row, n);
 }
 
-/* Returns the metadata number of a class, and adds the class if it is new. Returns 0 if memory is
- * exhausted. Sets `is_bare` if the record was too large and was written without fields. */
+/* Returns the metadata number of a class; adds the class if it is new. Returns 0 if memory is out.
+ * Sets `is_bare` if the record was too large, so it was written without fields. */
 static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_class_info *info,
                                   bool *is_bare)
 {
@@ -93,10 +92,10 @@ uint32_t nettrace_add_row_class(struct nettrace_writer *w, const struct buffer *
     return row->failed ? 0 : number;
 }
 
-/* --- Classes of events that are encoded field by field --- */
+/* --- Classes of events that are encoded by fields --- */
 
-/* Returns the next free event id of a provider. `is_spare`: ids start at FIRST_SPARE, since a
- * source trace uses the lower ones. */
+/* Returns the next free event id of a provider. is_spare: ids from FIRST_SPARE on, because a
+ * source trace uses lower ones. */
 static uint32_t choose_event_id(struct ttr_writer *out, ttr_id provider, bool is_spare)
 {
     struct nettrace_writer *w = out->ctx;
@@ -113,7 +112,7 @@ static bool has_nettrace_source(const struct ttr_writer *out, const ttr_event *e
            strcmp(source.format, "nettrace") == 0;
 }
 
-/* Appends to w->signature the event properties that distinguish classes with equal fields. */
+/* Appends the properties of an event to w->signature that distinguish classes with equal fields. */
 static void append_class_key(struct ttr_writer *out, const ttr_event *event)
 {
     enum { KEY = 24 };
@@ -131,8 +130,8 @@ static void append_class_key(struct ttr_writer *out, const ttr_event *event)
     buffer_commit(&w->signature, KEY);
 }
 
-static void describe_class(struct ttr_writer *out, const ttr_event *event, size_t signature_n,
-                           struct nettrace_class_info *info)
+static void fill_class_info(struct ttr_writer *out, const ttr_event *event, size_t signature_n,
+                            struct nettrace_class_info *info)
 {
     struct nettrace_writer *w = out->ctx;
     const char *kind = ttr_kind_text(event->kind);
@@ -146,19 +145,19 @@ static void describe_class(struct ttr_writer *out, const ttr_event *event, size_
     info->signature = cursor_init(w->signature.bytes, signature_n, 0);
 }
 
-/* Adds the class of an event under the hash of its class key. Returns the class number, 0 if memory
- * is exhausted. */
+/* Adds the class of an event with the hash of its class key. Returns the class number; 0 if memory
+ * is out. */
 static uint32_t add_class_of_signature(struct ttr_writer *out, const ttr_event *event,
                                        size_t signature_n, uint64_t hash)
 {
     struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info info;
     bool is_bare;
-    describe_class(out, event, signature_n, &info);
+    fill_class_info(out, event, signature_n, &info);
     uint32_t number = find_or_add_class(out, &info, &is_bare);
     struct nettrace_text_flaws flaws = nettrace_is_v6(w)
                                            ? (struct nettrace_text_flaws){false, false}
-                                           : nettrace_class_text_flaws(&info);
+                                           : nettrace_find_class_text_flaws(&info);
     uint32_t with = number | (is_bare ? CLASS_IS_BARE : 0) |
                     (flaws.is_broken ? CLASS_IS_BROKEN : 0) |
                     (flaws.has_zeros ? CLASS_HAS_ZEROS : 0);
@@ -186,7 +185,7 @@ uint32_t nettrace_get_signature_class(struct ttr_writer *out, const ttr_event *e
     return number & CLASS_NUMBER;
 }
 
-/* --- Class of samples of the runtime's profiler --- */
+/* --- Class of CPU samples of the runtime --- */
 
 uint32_t nettrace_get_sample_class(struct ttr_writer *out, const ttr_event *event)
 {
@@ -225,10 +224,10 @@ uint32_t nettrace_get_sample_class(struct ttr_writer *out, const ttr_event *even
     return find_or_add_class(out, &info, &is_bare);
 }
 
-/* --- Classes of events with a payload copied from another nettrace trace --- */
+/* --- Classes of events with a copied payload --- */
 
-static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
-                                const struct nettrace_type *type, unsigned layout_index)
+static uint32_t add_translated_class(struct ttr_writer *out, const ttr_event *event,
+                                     const struct nettrace_type *type, unsigned layout_index)
 {
     struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info info;
@@ -237,9 +236,10 @@ static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
     buffer_init(&texts, &out->t->counted);
     buffer_clear(&w->signature);
     uint32_t number = NO_CLASS;
-    bool is_understood = nettrace_translate(type, &info, &w->signature, &texts, layout_index);
+    bool is_understood =
+        nettrace_translate_metadata(type, &info, &w->signature, &texts, layout_index);
     w->is_out_of_memory |= texts.failed || w->signature.failed;
-    /* no opcode is written if the reader derives the same one from the name */
+    /* no opcode is written if readers derive the same one from the name */
     info.opcode = event->opcode == type->opcode ? info.opcode : event->opcode;
     info.version = type->version; /* a label may have overridden the stored version */
     if (is_understood && nettrace_signature_fits(&info.signature, w->version) &&
@@ -253,8 +253,8 @@ static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
     return number;
 }
 
-/* Returns the index of the payload layout that fits an event; 0 if the declared metadata are right.
- */
+/* Returns the index of the payload layout of an event; 0 if the fields are as the metadata
+ * declare. */
 static unsigned get_layout_index(const struct nettrace_type *type, const ttr_event *event)
 {
     const struct nettrace_layouts *layouts = type->layouts;
@@ -284,8 +284,8 @@ static bool reserve_source_classes(struct ttr_writer *out, ttr_id schema)
     return true;
 }
 
-/* Returns whether an event has labels that become fields. Versions before V6 can store them only in
- * the payload. */
+/* Returns true if an event has labels that are fields; before V6, they can be stored only in the
+ * payload. */
 static bool has_label_fields(const struct nettrace_type *type, const ttr_event *event)
 {
     const uint8_t *p;
@@ -315,11 +315,11 @@ uint32_t nettrace_get_source_class(struct ttr_writer *out, const ttr_event *even
                    known->keyword == event->keyword && known->level == event->level &&
                    known->opcode == event->opcode;
     if (!is_same)
-        *known =
-            (struct nettrace_source_class){.class = translate_class(out, event, type, layout_index),
-                                           .keyword = event->keyword,
-                                           .level = event->level,
-                                           .opcode = event->opcode,
-                                           .layout_index = (uint8_t)layout_index};
+        *known = (struct nettrace_source_class){
+            .class = add_translated_class(out, event, type, layout_index),
+            .keyword = event->keyword,
+            .level = event->level,
+            .opcode = event->opcode,
+            .layout_index = (uint8_t)layout_index};
     return known->class == NO_CLASS ? 0 : known->class;
 }

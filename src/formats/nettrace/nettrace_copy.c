@@ -1,4 +1,4 @@
-/* Copy of a nettrace trace: each chunk is held until its events were emitted, then written. */
+/* Copies a nettrace trace: keeps each chunk until all its events were returned, then writes it. */
 #include "formats/nettrace/nettrace_copy.h"
 
 #include <string.h>
@@ -23,13 +23,15 @@ void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc)
     alloc_free(alloc, copy->marks, copy->marks_capacity, sizeof *copy->marks);
 }
 
-/* --- Bit set of the events to be copied --- */
+/* --- Bit set of the events to copy --- */
 
-/* Returns how many events of a chunk have arrived so far. */
-static uint32_t count_marks(const struct nettrace_copy *copy, const struct nettrace_chunk *chunk)
+/* Returns how many events of a chunk arrived so far. */
+static uint32_t count_arrived_events(const struct nettrace_copy *copy,
+                                     const struct nettrace_chunk *chunk)
 {
     uint64_t first = chunk->offset - copy->marks_from,
-             /* first: bit of the chunk's first byte; last: bit after its last byte */
+             /* first, last: bits of the chunk in the set, from the first byte to after the last
+              * byte */
         last = first + chunk->size;
     uint32_t n = 0;
     for (uint64_t word = first / 64; word < copy->mark_words && word * 64 < last; word++) {
@@ -41,8 +43,8 @@ static uint32_t count_marks(const struct nettrace_copy *copy, const struct nettr
     return n;
 }
 
-/* Extends the bit set of marks to cover a chunk. Drops the marks of chunks that were written.
- * Returns false if memory is exhausted. */
+/* Extends the bit set to the bytes of a chunk. Drops the bits of chunks that were written. Returns
+ * false if memory is out. */
 static bool reserve_marks(struct nettrace_copy *copy, const struct alloc *alloc,
                           const struct nettrace_chunk *chunk)
 {
@@ -70,7 +72,7 @@ static bool reserve_marks(struct nettrace_copy *copy, const struct alloc *alloc,
 
 /* --- Writing of chunks --- */
 
-/* Writes a chunk unchanged. Only the padding of an object is adapted if its file offset changed. */
+/* Writes a chunk unchanged, except for the padding of an object if its file offset changed. */
 static void write_unchanged_chunk(const struct nettrace_copy *copy, struct ttr_writer *out,
                                   const struct nettrace_chunk *chunk, const uint8_t *bytes)
 {
@@ -89,7 +91,7 @@ static void write_unchanged_chunk(const struct nettrace_copy *copy, struct ttr_w
     buffer_add(&out->buffer, bytes + chunk->body, chunk->size - chunk->body);
 }
 
-/* V1, V2: writes the label table, which stores the offset of the end tag. */
+/* V1, V2: writes the label table, which contains the offset of the end tag. */
 static void write_label_table(const struct nettrace_copy *copy, struct ttr_writer *out,
                               const struct nettrace_chunk *chunk, const uint8_t *bytes)
 {
@@ -103,8 +105,8 @@ static void write_label_table(const struct nettrace_copy *copy, struct ttr_write
     buffer_add(&out->buffer, bytes + i, chunk->size - i);
 }
 
-/* Every trace needs a Trace object. If damage destroyed it, writes one with the values that the
- * reader assumed. */
+/* If damage destroyed the Trace object, which every trace needs, writes one with the values that
+ * the reader assumed. */
 static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *out,
                                 const struct nettrace_chunk *chunk)
 {
@@ -118,14 +120,14 @@ static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *o
         &(struct nettrace_trace_info){.frequency = 1000000000, .pointer_bytes = 8});
 }
 
-/* Returns whether a block of events must be rebuilt: it is damaged, some of its events are left
- * out, or earlier events of its threads were left out, which changes sequence numbers. */
+/* Returns true if a block of events must be rebuilt: it is damaged, a filter removed some of its
+ * events, or earlier events of its threads, which changes sequence numbers. */
 static bool needs_rebuild(const struct nettrace_copy *copy, const struct ttr_writer *out,
                           const struct nettrace_chunk *chunk)
 {
     bool is_moved = chunk->kind == NETTRACE_CHUNK_FLAT && ttr_writer_bytes(out) != chunk->offset;
     return chunk->is_part || is_moved || copy->dropped.used > 0 ||
-           count_marks(copy, chunk) < chunk->events;
+           count_arrived_events(copy, chunk) < chunk->events;
 }
 
 static ttr_status write_chunk(struct nettrace_copy *copy, struct ttr_writer *out,
@@ -157,7 +159,7 @@ static ttr_status write_chunk(struct nettrace_copy *copy, struct ttr_writer *out
     return is_fine ? output_drain(out, error) : fail_memory(error);
 }
 
-/* --- Chunks that wait for their events --- */
+/* --- Chunks that wait for events --- */
 
 static ttr_status write_finished_chunks(struct nettrace_copy *copy, struct ttr_writer *out,
                                         uint64_t emitted_to, ttr_error *error)
@@ -183,8 +185,8 @@ static ttr_status write_finished_chunks(struct nettrace_copy *copy, struct ttr_w
     return TTR_OK;
 }
 
-/* Moves the bytes of held chunks to the start of the buffer if at least half of it is free. */
-static void compact_held_bytes(struct nettrace_copy *copy)
+/* Moves the bytes of waiting chunks to the start of the buffer if at least half of it is free. */
+static void compact_waiting_bytes(struct nettrace_copy *copy)
 {
     if (copy->bytes_first <= copy->bytes.n / 2)
         return;
@@ -198,11 +200,12 @@ static void compact_held_bytes(struct nettrace_copy *copy)
     copy->held_first = copy->bytes_first = 0;
 }
 
-static ttr_status hold_chunk(struct nettrace_copy *copy, const struct alloc *alloc,
-                             const struct nettrace_chunk *chunk, const uint8_t *bytes,
-                             ttr_error *error)
+static ttr_status keep_chunk_until_events_arrive(struct nettrace_copy *copy,
+                                                 const struct alloc *alloc,
+                                                 const struct nettrace_chunk *chunk,
+                                                 const uint8_t *bytes, ttr_error *error)
 {
-    compact_held_bytes(copy);
+    compact_waiting_bytes(copy);
     if (!reserve_marks(copy, alloc, chunk) ||
         !alloc_reserve(alloc, (void **)&copy->held, &copy->held_capacity, copy->held_n + 1,
                        sizeof *copy->held))
@@ -228,7 +231,8 @@ ttr_status nettrace_copy_add_chunk(struct nettrace_copy *copy, struct ttr_writer
     if (status != TTR_OK)
         return status;
     if (copy->held_first < copy->held_n || chunk.offset + chunk.size > event->link)
-        return hold_chunk(copy, &out->t->counted, &chunk, event->payload, error);
+        return keep_chunk_until_events_arrive(copy, &out->t->counted, &chunk, event->payload,
+                                              error);
     copy->mark_words = 0;
     return write_chunk(copy, out, &chunk, event->payload, error);
 }
@@ -242,7 +246,8 @@ ttr_status nettrace_copy_finish(struct nettrace_copy *copy, struct ttr_writer *o
     write_missing_trace(copy, out, &(struct nettrace_chunk){.kind = NETTRACE_CHUNK_END});
     uint64_t end = ttr_writer_bytes(out);
     nettrace_append_end_mark(out, copy->version);
-    if (copy->version < 3) { /* the label table has one entry; its own offset follows */
+    /* the label table has one entry, and its own offset at the end */
+    if (copy->version < 3) {
         nettrace_append_u32(&out->buffer, 1);
         nettrace_append_u32(&out->buffer, (uint32_t)end);
         nettrace_append_u32(&out->buffer, (uint32_t)end + 1);

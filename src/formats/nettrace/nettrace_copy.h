@@ -25,7 +25,7 @@
 #include "formats/nettrace/nettrace.h"
 #include "formats/nettrace/nettrace_bytes.h"
 
-/* A chunk that is not written yet, because some of its events may still arrive. */
+/* A chunk that was not written yet, because more of its events may arrive. */
 struct nettrace_held {
     struct nettrace_chunk chunk;
     size_t at; /* offset of the chunk in nettrace_copy.bytes */
@@ -34,35 +34,38 @@ struct nettrace_held {
 struct nettrace_copy {
     unsigned version;
     uint16_t source;
-    struct buffer bytes; /* bytes of held chunks; bytes before `bytes_first` are already written */
+    /* bytes of waiting chunks; those before `bytes_first` were written */
+    struct buffer bytes;
     size_t bytes_first;
-    struct nettrace_held *held; /* held chunks; valid from index held_first on */
+    struct nettrace_held *held; /* waiting chunks, from index held_first on */
     size_t held_first, held_n, held_capacity;
-    /* bit set with one bit per byte of the source: set if an arrived event starts at that byte */
+    /* bit set with a bit per byte of the source, which is set if an event that starts at that byte
+     * has arrived */
     uint64_t *marks;
     size_t mark_words, marks_capacity;
-    uint64_t marks_from; /* source offset that corresponds to the first bit */
-    /* maps (capture thread, 0) to the number of its events that were left out so far */
+    uint64_t marks_from; /* offset in the source of the byte with the first bit */
+    /* maps (capture thread, 0) to the number of its events that were removed so far */
     struct pair_map dropped;
-    struct pair_map moved;        /* V1, V2: maps (source offset of metadata, 0) to output offset */
+    /* V1, V2: maps (offset of metadata in the source, 0) to their offset in the output */
+    struct pair_map moved;
     uint64_t end_before, end_now; /* V1, V2: source and output offset of the end mark */
     bool has_trace, has_end;
 };
 
-/* --- nettrace_copy.c: order of the copy --- */
+/* --- Copy of chunks (nettrace_copy.c) --- */
 
-/* Starts a copy at the file head of `source`. */
+/* Starts a copy. Called at the file head of `source`. */
 void nettrace_copy_init(struct nettrace_copy *copy, const struct alloc *alloc,
                         const struct nettrace_reader *reader, uint16_t source);
 void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc);
 
-/* Accepts the next chunk, which arrives as a definition event, and holds it. Writes earlier chunks
- * of which all events were emitted. */
+/* Adds the next chunk, which the reader returns as a definition event. Writes earlier chunks if
+ * all their events were returned. */
 TTR_MUST ttr_status nettrace_copy_add_chunk(struct nettrace_copy *copy, struct ttr_writer *out,
                                             const ttr_event *event, ttr_error *error);
 
-/* Marks an event as arrived, so that it is written with its chunk. Returns at once if no chunk
- * covers the event. */
+/* Marks an event as arrived, so that it is written with its chunk. Does nothing if it is in no
+ * chunk. */
 static inline void nettrace_copy_mark_event(struct nettrace_copy *copy, const ttr_event *event)
 {
     uint64_t bit = event->offset - copy->marks_from;
@@ -70,7 +73,7 @@ static inline void nettrace_copy_mark_event(struct nettrace_copy *copy, const tt
         copy->marks[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-/* Writes all held chunks, then an end mark if the source has none. */
+/* Writes all waiting chunks, and an end mark if the source has none. */
 TTR_MUST ttr_status nettrace_copy_finish(struct nettrace_copy *copy, struct ttr_writer *out,
                                          ttr_error *error);
 
@@ -80,30 +83,30 @@ static inline bool nettrace_copy_has_event(const struct nettrace_copy *copy, uin
     return bit / 64 < copy->mark_words && copy->marks[bit / 64] >> bit % 64 & 1;
 }
 
-/* --- nettrace_rebuild.c: blocks with events left out --- */
+/* --- Blocks with removed events (nettrace_rebuild.c) --- */
 
-/* Writes a block with only those events that arrived. Returns false if memory is exhausted. */
+/* Writes a block with only the events that arrived. Returns false if memory is out. */
 TTR_MUST bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
                                       const struct nettrace_chunk *chunk, const uint8_t *bytes);
 
-/* V1, V2: writes only those events that arrived, and replaces metadata numbers by new offsets.
- * Returns false if memory is exhausted. */
+/* V1, V2: writes only the events that arrived, and replaces metadata numbers, which are offsets,
+ * by the new ones. Returns false if memory is out. */
 TTR_MUST bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
                                     const struct nettrace_chunk *chunk, const uint8_t *bytes);
 
-/* V4, V5: writes those metadata of a block that have at least a provider and an id. `c` is at the
- * block's header. */
+/* V4, V5: writes those metadata of a block that contain at least a provider and an event id. `c`
+ * is at the block's header. */
 void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *out,
                                const struct nettrace_chunk *chunk, struct cursor *c);
 
-/* Writes a sequence point or a block of ended threads, with sequence numbers reduced by the events
- * left out. */
+/* Writes a sequence point or a block of ended threads. Reduces sequence numbers by the number of
+ * removed events. */
 void nettrace_rebuild_sequence_point(struct nettrace_copy *copy, struct ttr_writer *out,
                                      const struct nettrace_chunk *chunk, const uint8_t *bytes);
 
-/* --- nettrace_repair.c: damaged chunks --- */
+/* --- Damaged chunks (nettrace_repair.c) --- */
 
-/* Writes the rows of a damaged chunk that are complete. Not for event blocks. */
+/* Writes the complete rows of a damaged chunk, which must not be a block of events. */
 void nettrace_repair_chunk(struct nettrace_copy *copy, struct ttr_writer *out,
                            const struct nettrace_chunk *chunk, const uint8_t *bytes);
 

@@ -52,7 +52,7 @@ void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
 
 /* --- Start of the trace: clock and process --- */
 
-/* Returns a numeric attribute of a source, stored under the key `name` or `other`; 0 if the source
+/* Returns an attribute of a source as a number, by its name, `name` or `other`; 0 if the source
  * has neither. */
 static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char *name,
                                       const char *other)
@@ -72,9 +72,9 @@ static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char 
     return number <= UINT32_MAX ? (uint32_t)number : 0;
 }
 
-/* Sets the output clock to nanoseconds. Tick 0 is 1970 if the first event has a Unix time, else a
- * time early enough to keep all ticks positive. */
-static void set_ns_clock(const ttr *t, struct nettrace_writer *w, const ttr_event *event)
+/* Sets the unit of output ticks to nanoseconds. Tick 0 is 1970 if the first event has a Unix time;
+ * else a time before it, so that ticks are not negative. */
+static void set_nanosecond_clock(const ttr *t, struct nettrace_writer *w, const ttr_event *event)
 {
     bool is_dated =
         context_has_unix_time(t, event) && event->time > 0 && event->time < YEAR_2250_NS;
@@ -105,10 +105,11 @@ static void use_source_clock(struct ttr_writer *out, const ttr_event *event,
     w->trace_info.sync_ticks = reader->sync_ticks;
 }
 
-/* Writes the file head and the Trace object. The first event determines clock and process. */
+/* Writes the file head and the Trace object. Clock and process are those of the first event. */
 static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
 {
-    /* sources of a context if there is one input: source 0 is that of events made by the program */
+    /* number of sources if there is one input: source 0 is for events that the program itself
+     * makes */
     enum { ONLY_ONE = 2 };
     struct nettrace_writer *w = out->ctx;
     const struct nettrace_reader *reader = event ? nettrace_get_source_reader(out, event) : NULL;
@@ -118,7 +119,7 @@ static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
     if (!w->version)
         w->version = reader && reader->version < NETTRACE_V6 ? 5 : NETTRACE_V6;
     w->trace_info.pointer_bytes = 8;
-    set_ns_clock(out->t, w, event ? event : &none);
+    set_nanosecond_clock(out->t, w, event ? event : &none);
     if (event && ttr_thread_get(out->t, event->thread, &thread) && thread.pid_known) {
         w->trace_info.pid = thread.pid;
         w->trace_info.has_pid = true;
@@ -133,7 +134,7 @@ static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
                           &w->trace_info);
 }
 
-/* --- Conversion of time to ticks --- */
+/* --- Conversion of times to ticks --- */
 
 /* Converts a time in ns to ticks of the source's clock. */
 static uint64_t convert_time_to_ticks(const struct nettrace_writer *w, int64_t time)
@@ -162,15 +163,15 @@ static uint64_t get_event_ticks(struct ttr_writer *out, const ttr_event *event)
     return ticks;
 }
 
-/* --- Threads of an event --- */
+/* --- Thread of an event --- */
 
-/* Writes a sequence point if the thread of the event was renamed. Also counts thread names that
- * cannot be stored. */
+/* Writes a sequence point if the event's thread was renamed. Counts thread names that cannot be
+ * stored. */
 static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event *event,
                                          ttr_error *error)
 {
     const struct nettrace_writer *w = out->ctx;
-    size_t thread = nettrace_thread_index(out, event->thread);
+    size_t thread = nettrace_get_output_thread_index(out, event->thread);
     if (thread == SIZE_MAX || !nettrace_count_lost_names(out, event->thread, thread, event->offset))
         return fail_memory(error);
     return nettrace_is_v6(w) && nettrace_thread_is_renamed(out, thread)
@@ -178,15 +179,15 @@ static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event
                : TTR_OK;
 }
 
-/* --- Stacks and labels of an event --- */
+/* --- Stack and labels of an event --- */
 
-/* Returns the number of a nettrace event's stack in the output. The addresses are copied as stored.
- */
+/* Returns the number in the output of a nettrace event's stack; its addresses are copied
+ * unchanged. */
 static uint32_t intern_source_stack(struct nettrace_writer *w, const struct nettrace_reader *reader,
                                     const ttr_event *event)
 {
     uint32_t n;
-    const uint8_t *stack = nettrace_stored_frames(reader, event, &n);
+    const uint8_t *stack = nettrace_get_stored_frames(reader, event, &n);
     uint32_t number = stack ? nettrace_intern_bytes(&w->blocks.stacks, stack,
                                                     (size_t)n * reader->pointer_bytes, true)
                             : 0;
@@ -231,7 +232,7 @@ static uint32_t intern_event_stack(struct ttr_writer *out, const ttr_event *even
     return number;
 }
 
-/* V6: returns the number of an event's label list in the output; 0 if the event has no labels. */
+/* V6: returns the number in the output of an event's label list; 0 if the event has no labels. */
 static uint32_t intern_event_labels(struct ttr_writer *out, const ttr_event *event,
                                     bool is_source_class)
 {
@@ -290,7 +291,8 @@ static void count_event_losses(struct ttr_writer *out, const ttr_event *event, u
         output_count_loss(out, NETTRACE_LOST_NUMBER, offset);
     uint8_t opcode = nettrace_get_output_opcode(w, event),
             by_name = activity_opcode_of_name(ttr_text_get(out->t, event->name));
-    opcode = opcode ? opcode : by_name; /* the opcode that a reader of the output will derive */
+    /* opcode that readers of the output will derive */
+    opcode = opcode ? opcode : by_name;
     if (event->opcode && opcode != event->opcode)
         output_count_loss(out, NETTRACE_LOST_OPCODE, offset);
     if (!event->opcode && opcode && opcode == by_name &&
@@ -302,8 +304,8 @@ static void count_event_losses(struct ttr_writer *out, const ttr_event *event, u
         output_count_loss(out, NETTRACE_LOST_PROVIDER, offset);
 }
 
-/* Encodes the content of an event: sets the payload and returns the metadata number. Returns 0 if
- * memory is exhausted. */
+/* Encodes the content of an event: sets the payload and returns the metadata number; 0 if memory
+ * is out. */
 static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
                                const uint8_t **payload, uint32_t *payload_n, bool *is_source_class)
 {
@@ -329,8 +331,8 @@ static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
     return w->payload.failed ? 0 : number;
 }
 
-/* Encodes a gap by a jump in the sequence number of its thread. The next event or sequence point
- * stores that number. */
+/* Encodes a gap by increasing the sequence number of its thread, which the next event or sequence
+ * point stores. */
 static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct nettrace_writer *w = out->ctx;
@@ -347,7 +349,7 @@ static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr
     size_t index = known ? *known
                    : is_capture
                        ? nettrace_get_thread_index_of_tid(w, w->trace_info.pid, track.number)
-                       : nettrace_thread_index(out, event->thread);
+                       : nettrace_get_output_thread_index(out, event->thread);
     if (index == SIZE_MAX)
         return fail_memory(error);
     struct nettrace_output_thread *thread = &w->threads[index];
@@ -356,8 +358,8 @@ static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr
     output_count_loss(out, event->link > room ? NETTRACE_LOST_GAP_UNKNOWN : NETTRACE_LOST_GAP,
                       event->offset);
     uint32_t n = event->link < room ? (uint32_t)event->link : room;
-    /* Readers ignore events lost before the first event of a thread. A sequence point makes the
-     * thread known first. */
+    /* readers ignore lost events before the first event of a thread; a sequence point makes the
+     * thread known to them */
     if (!nettrace_is_v6(w) && thread->sequence == 0) {
         thread->sequence = 1;
         ttr_status status = nettrace_write_sequence_point(out, error);
@@ -413,8 +415,8 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
     return w->is_out_of_memory && status == TTR_OK ? fail_memory(error) : status;
 }
 
-/* Counts losses for thread names that became known after the thread's last event. Returns false if
- * memory is exhausted. */
+/* Counts the loss of thread names that became known after the thread's last event. Returns false
+ * if memory is out. */
 static bool count_late_names(struct ttr_writer *out)
 {
     const struct nettrace_writer *w = out->ctx;

@@ -25,9 +25,10 @@ enum field_stage {
 /* State of the iterator, stored in ttr_fields. */
 struct nettrace_field_iter {
     struct layout_iter payload;
-    /* next frame, label, or array element to emit */
+    /* next frame, label, or array element to return */
     const uint8_t *at;
-    uint32_t left; /* frames or elements that remain; for labels: bytes that remain */
+    /* number of frames or elements that remain; bytes of labels that remain */
+    uint32_t left;
     uint16_t stage;
     uint16_t
         code; /* type code of the elements; while labels are emitted: the stage that follows them */
@@ -57,8 +58,8 @@ static void start_payload_iteration(ttr_fields *fields)
     }
 }
 
-/* Starts the iterator. nettrace_fields_hold() can read plain events without setup, so the first
- * call of nettrace_fields_next() does the setup. */
+/* Starts the iterator. Most work is left to the first call of nettrace_fields_next(), because
+ * nettrace_fill_field_cache() does not need it for events without labels. */
 static void nettrace_fields_begin(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->ctx;
@@ -89,7 +90,7 @@ static void join_characters(struct nettrace_field_iter *iter, struct arena *scra
     field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to ? to : "", bytes}};
 }
 
-static unsigned type_code_size(unsigned code)
+static unsigned get_type_code_size(unsigned code)
 {
     static const uint8_t bytes[] = {
         [NETTRACE_BOOLEAN] = 4,  [NETTRACE_CHAR] = 2,      [NETTRACE_I8] = 1,
@@ -101,10 +102,10 @@ static unsigned type_code_size(unsigned code)
     return code < sizeof bytes && bytes[code] ? bytes[code] : 1;
 }
 
-/* Reads the value that a location field refers to. Location: u32 = bytes << 16 | offset. If the
- * offset is outside of the payload, the field keeps these four bytes. */
-static void resolve_location(struct nettrace_field_iter *iter, struct arena *scratch,
-                             const ttr_event *event, unsigned role, ttr_field *field)
+/* Reads the value to which a location field refers: u32 = bytes << 16 | offset. If the offset is
+ * outside of the payload, returns the four bytes of the field itself. */
+static void read_located_value(struct nettrace_field_iter *iter, struct arena *scratch,
+                               const ttr_event *event, unsigned role, ttr_field *field)
 {
     unsigned code = role >> NETTRACE_ROLE_CODE_SHIFT,
              kind = role & ((1u << NETTRACE_ROLE_CODE_SHIFT) - 1);
@@ -127,13 +128,13 @@ static void resolve_location(struct nettrace_field_iter *iter, struct arena *scr
     if (code == NETTRACE_CHAR8 || code == NETTRACE_CHAR)
         return;
     iter->at = p;
-    iter->left = (uint32_t)(n / type_code_size(code));
+    iter->left = (uint32_t)(n / get_type_code_size(code));
     iter->code = (uint16_t)code;
     iter->stage = STAGE_LOCATED;
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = iter->left};
 }
 
-/* Converts a GUID, decimal or date to text. Leaves the value unchanged if memory is exhausted. */
+/* Converts a GUID, decimal or date to text. If memory is out, does not change the value. */
 static void convert_to_text(struct arena *scratch, unsigned role, ttr_field *field)
 {
     char *to = arena_alloc(scratch, NUMBER_MAX);
@@ -145,12 +146,12 @@ static void convert_to_text(struct arena *scratch, unsigned role, ttr_field *fie
                                                                          : TTR_DISPLAY_NONE};
 }
 
-/* Returns the next element of an array that a location field refers to. */
+/* Returns the next element of an array to which a location field refers. */
 static void emit_located_element(struct nettrace_field_iter *iter, struct arena *scratch,
                                  ttr_field *field)
 {
     const struct type *plain = clr_get_type_of_code(iter->code);
-    unsigned bytes = type_code_size(iter->code);
+    unsigned bytes = get_type_code_size(iter->code);
     const uint8_t *p = iter->at;
     uint64_t x = bytes == 1   ? *p
                  : bytes == 2 ? load_u16le(p)
@@ -178,8 +179,8 @@ static void emit_located_element(struct nettrace_field_iter *iter, struct arena 
         convert_to_text(scratch, plain->role, field);
 }
 
-/* Converts a value by the role of its type (GUID, decimal, date, location, characters). Leaves the
- * value unchanged if memory is exhausted. */
+/* Converts a value by the role of its type (GUID, decimal, date, location, characters). If memory
+ * is out, does not change it. */
 static void convert_value_by_role(struct nettrace_field_iter *iter,
                                   const struct nettrace_type *type, const ttr_event *event,
                                   unsigned role, ttr_field *field)
@@ -191,7 +192,7 @@ static void convert_value_by_role(struct nettrace_field_iter *iter,
         field->value =
             (ttr_value){.type = TTR_TYPE_INT, .v.s = (int64_t)(x >> 1) ^ -(int64_t)(x & 1)};
     if (role >> NETTRACE_ROLE_CODE_SHIFT)
-        resolve_location(iter, &type->reader->scratch, event, role, field);
+        read_located_value(iter, &type->reader->scratch, event, role, field);
     if (role < NETTRACE_ROLE_TEXT16)
         convert_to_text(&type->reader->scratch, role, field);
 }
@@ -203,7 +204,7 @@ static void init_field(ttr_field *field, const char *name, uint8_t type)
     field->value.type = type;
 }
 
-/* Returns the payload bytes after the last decoded field. Returns false if none are left, or if
+/* Returns the payload bytes after the last decoded field. Returns false if there are no more, or
  * location fields may refer to them. */
 static bool emit_undecoded_bytes(struct nettrace_field_iter *iter, const struct nettrace_type *type,
                                  const ttr_event *event, ttr_field *field)
@@ -223,7 +224,7 @@ static bool emit_frames_field(struct nettrace_field_iter *iter, const struct net
 {
     if (event->kind != TTR_KIND_SAMPLE)
         return false;
-    iter->at = nettrace_stored_frames(type->reader, event, &iter->left);
+    iter->at = nettrace_get_stored_frames(type->reader, event, &iter->left);
     init_field(field, "frames", TTR_TYPE_ARRAY);
     field->value.count = iter->left;
     return true;
@@ -264,8 +265,8 @@ static bool emit_field_after_payload(struct nettrace_field_iter *iter,
     return iter->stage == STAGE_ELEMENTS && emit_frame(iter, type, field);
 }
 
-/* Returns the next label, or the next element that a location field refers to. Returns false if
- * there is none. */
+/* Returns the next label, or the next element of an array to which a location field refers.
+ * Returns false if there are no more. */
 static bool emit_label_or_element(struct nettrace_field_iter *iter, struct arena *scratch,
                                   ttr_field *field)
 {
@@ -284,8 +285,8 @@ static bool emit_label_or_element(struct nettrace_field_iter *iter, struct arena
     return false;
 }
 
-/* If the payload ends inside an array with an inline length, moves back to the start of that array
- * and returns true. The rest of the payload is then shown as undecoded. */
+/* If the payload ends inside an array that starts with its length, moves back to the start of the
+ * array and returns true. The rest of the payload is then returned as undecoded. */
 static bool rewind_failed_array(struct layout_cursor *run)
 {
     const struct type *type = run->member ? run->member->type : NULL;
@@ -318,10 +319,9 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
     return emit_field_after_payload(iter, type, fields->event, field);
 }
 
-/* Stores all fields of an event in `held` at once, and returns their number. Returns 0 if the
- * payload does not fit layout 0. If some values are converted, `held` must be filled again for each
- * event. */
-static uint32_t nettrace_fields_hold(ttr_fields *fields, struct field_cache *held)
+/* Stores all fields of an event in `held` and returns their number. Returns 0 if the payload does
+ * not match layout 0. If values must be converted, the caller must call this for each event. */
+static uint32_t nettrace_fill_field_cache(ttr_fields *fields, struct field_cache *held)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     const struct nettrace_type *type = fields->ctx;
@@ -345,7 +345,7 @@ static bool nettrace_fields_label(const ttr_fields *fields, const ttr_value *val
     return layout_field_ops.label(fields, value, i, text);
 }
 
-/* Returns the type of the last field returned; NULL if the field does not come from the layout. */
+/* Returns the type of the field that was returned last; NULL if it is not in the layout. */
 static const struct type *nettrace_fields_type(const ttr_fields *fields)
 {
     const struct nettrace_field_iter *iter = (const struct nettrace_field_iter *)fields->state;
@@ -354,7 +354,7 @@ static const struct type *nettrace_fields_type(const ttr_fields *fields)
 
 const struct field_ops nettrace_field_ops = {.begin = nettrace_fields_begin,
                                              .next = nettrace_fields_next,
-                                             .decode_cached = nettrace_fields_hold,
+                                             .decode_cached = nettrace_fill_field_cache,
                                              .label = nettrace_fields_label,
                                              .frames = nettrace_copy_frames,
                                              .type = nettrace_fields_type,

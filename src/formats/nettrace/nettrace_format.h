@@ -49,28 +49,29 @@ enum nettrace_tag {
 };
 
 enum {
-    NETTRACE_TRACE_OLD = 32, /* size of the Trace object before V3 */
+    NETTRACE_TRACE_OLD = 32, /* bytes of the Trace object before V3 */
     NETTRACE_TRACE_BYTES = 48,
     NETTRACE_BLOCK_HEADER = 20,
-    NETTRACE_BLOCK_COMPRESSED = 1, /* flag in the block header */
-    NETTRACE_NAME_MAX = 64,        /* longest accepted object name; real ones have up to 38 bytes */
+    NETTRACE_BLOCK_COMPRESSED = 1, /* block header: event headers are compressed */
+    /* longest object name that is accepted; real names have up to 38 bytes */
+    NETTRACE_NAME_MAX = 64,
     NETTRACE_V6 = 6,
-    NETTRACE_V6_HEAD = 20 /* magic, u32 0, u32 major, u32 minor */
+    NETTRACE_V6_HEAD = 20 /* bytes at the start of the file: magic, u32 0, u32 major, u32 minor */
 };
 
-/* Flags of a compressed header. */
+/* Flags in the first byte of a compressed header: which members follow. */
 enum {
     NETTRACE_HAS_METADATA = 1,
     NETTRACE_HAS_CAPTURE = 2,
     NETTRACE_HAS_THREAD = 4,
     NETTRACE_HAS_STACK = 8,
-    NETTRACE_HAS_ACTIVITY = 16, /* in V6: label list */
+    NETTRACE_HAS_ACTIVITY = 16, /* activity id; in V6 the label list */
     NETTRACE_HAS_RELATED = 32,
     NETTRACE_IS_SORTED = 64,
     NETTRACE_HAS_SIZE = 128
 };
 
-/* Kinds of V6 blocks; the first word of a block is size | kind << 24. */
+/* Kinds of V6 blocks. The first word of a block is its size | kind << 24. */
 enum nettrace_block_kind {
     NETTRACE_BLOCK_END = 0,
     NETTRACE_BLOCK_TRACE = 1,
@@ -79,11 +80,11 @@ enum nettrace_block_kind {
     NETTRACE_BLOCK_POINT = 4, /* sequence point */
     NETTRACE_BLOCK_STACKS = 5,
     NETTRACE_BLOCK_THREADS = 6,
-    NETTRACE_BLOCK_ENDED_THREADS = 7, /* threads that ended */
+    NETTRACE_BLOCK_ENDED_THREADS = 7, /* list of threads that ended */
     NETTRACE_BLOCK_LABELS = 8
 };
 
-/* Tags after the fields of metadata in V4 and V5: i32 size, u8 kind, content. */
+/* Tags of data after the fields in metadata of V4 and V5: i32 size, u8 kind, content. */
 enum nettrace_extra { NETTRACE_EXTRA_OPCODE = 1, NETTRACE_EXTRA_PARAMS = 2 };
 
 #endif

@@ -1,5 +1,5 @@
-/* Slow paths of the header decoder: headers that change the thread, headers at the end of a block,
- * and uncompressed headers. */
+/* Slow paths of the header decoder: headers that name another thread, headers at the end of a
+ * block, and uncompressed headers. */
 #include "formats/nettrace/nettrace_header.h"
 
 const uint8_t *nettrace_decode_long_varint(const uint8_t *p, unsigned most, uint64_t *value)
@@ -15,15 +15,15 @@ const uint8_t *nettrace_decode_long_varint(const uint8_t *p, unsigned most, uint
     return NULL;
 }
 
-/* Converts a pointer into the zero-padded copy of a header to the same position in the block. */
+/* Converts a pointer into the zero-padded copy of a header to a pointer into the block. */
 static const uint8_t *convert_to_block_pointer(const struct nettrace_header *h, const uint8_t *copy,
                                                const uint8_t *p)
 {
     return h->start + (p - copy);
 }
 
-/* Decodes a header near the end of a block from a zero-padded copy, so that no load leaves the
- * block. */
+/* Decodes a header near the end of a block from a copy that is padded with zeros, because loads
+ * read past its end. */
 static bool decode_header_near_end(struct nettrace_header *h, const uint8_t *end, bool is_v6)
 {
     uint8_t copy[NETTRACE_HEADER_MAX] = {0};
@@ -35,7 +35,7 @@ static bool decode_header_near_end(struct nettrace_header *h, const uint8_t *end
     h->flags = copy[0];
     const uint8_t *payload = nettrace_decode_parts(h, copy + 1, false, is_v6);
     bool is_whole = payload && (size_t)(payload - copy) <= left;
-    /* `copy` is on the stack, so no pointer into it may be returned */
+    /* pointers into `copy`, which is on the stack, must not be returned */
     h->activity = h->activity == activity   ? activity
                   : h->activity && is_whole ? convert_to_block_pointer(h, copy, h->activity)
                                             : NULL;
@@ -61,8 +61,8 @@ static bool decode_compressed(struct nettrace_header *h, const uint8_t *end, boo
     return true;
 }
 
-/* Returns the first position at or after `p` that is a multiple of 4 bytes from `origin`. At the
- * end of a block the padding may be missing. */
+/* Returns the first position from `p` on that is a multiple of 4 bytes from `origin`; `end` if the
+ * padding is missing at the end of a block. */
 static const uint8_t *skip_padding(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
 {
     size_t skip = (0 - (size_t)(p - origin)) & 3, left = (size_t)(end - p);
@@ -87,8 +87,8 @@ static bool decode_uncompressed(struct nettrace_header *h, const uint8_t *origin
     h->metadata = load_u32le(p + 4);
     h->thread = load_u32le(p + 8);
     h->ticks = load_u64le(p + 12);
-    h->activity = nettrace_guid_or_null(p + 20);
-    h->related = nettrace_guid_or_null(p + 36);
+    h->activity = nettrace_get_guid_or_null(p + 20);
+    h->related = nettrace_get_guid_or_null(p + 36);
     h->payload_size = load_u32le(p + 52);
     h->payload = p + HEAD;
     size_t room = (size_t)(event_end - h->payload) - SIZE;
@@ -107,7 +107,7 @@ static bool decode_uncompressed(struct nettrace_header *h, const uint8_t *origin
     return true;
 }
 
-/* Returns whether the sizes in an uncompressed event header at `p` are consistent. */
+/* Returns true if the sizes in an uncompressed event header at `p` are consistent. */
 static bool is_plain_event_at(const uint8_t *p, const uint8_t *end)
 {
     enum { HEAD = 80, PADDING_MAX = 3 };
@@ -119,8 +119,9 @@ static bool is_plain_event_at(const uint8_t *p, const uint8_t *end)
            size - (HEAD - 4) - payload <= PADDING_MAX;
 }
 
-/* Returns the start of the next uncompressed event. The specification and the runtime's writer have
- * padding before it, but the runtime's reader expects none. Both are accepted (NET-PLAIN-2). */
+/* Returns the start of the next uncompressed event. By the specification and the runtime's writer,
+ * padding precedes it; the runtime's reader expects none. This reader accepts both
+ * (NET-PLAIN-2). */
 static const uint8_t *find_next_plain_event(const uint8_t *p, const uint8_t *origin,
                                             const uint8_t *end)
 {
@@ -136,8 +137,8 @@ static bool decode_plain_header(struct nettrace_header *h, const uint8_t *origin
         return false;
     uint32_t size = load_u32le(p), metadata = load_u32le(p + 4);
     h->metadata = metadata & INT32_MAX;
-    /* The specification says the opposite, but all programs set the bit if the event is not sorted
-     * (NET-PLAIN-1). */
+    /* the bit is set if the event is not sorted; the specification states the opposite, but all
+     * programs agree (NET-PLAIN-1) */
     h->flags = metadata >> 31 ? 0 : NETTRACE_IS_SORTED;
     h->sequence = load_u32le(p + 8);
     h->thread = load_u64le(p + 12);
@@ -146,8 +147,8 @@ static bool decode_plain_header(struct nettrace_header *h, const uint8_t *origin
     h->stack = load_u32le(p + 32);
     h->ticks = load_u64le(p + 36);
     h->labels = codec == CODEC_PLAIN ? 0 : load_u32le(p + 44);
-    h->activity = codec == CODEC_PLAIN ? nettrace_guid_or_null(p + 44) : NULL;
-    h->related = codec == CODEC_PLAIN ? nettrace_guid_or_null(p + 60) : NULL;
+    h->activity = codec == CODEC_PLAIN ? nettrace_get_guid_or_null(p + 44) : NULL;
+    h->related = codec == CODEC_PLAIN ? nettrace_get_guid_or_null(p + 60) : NULL;
     h->payload_size = load_u32le(p + head - 4);
     h->payload = p + head;
     if (size > left - 4 || size < head - 4 || h->payload_size > size - (head - 4))

@@ -25,28 +25,28 @@
 
 #define NETTRACE_HAS_ANY_THREAD (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD)
 
-#define NETTRACE_HEADER_MAX 104u /* longest header plus padding for loads of 8 bytes */
+/* bytes of the longest header, and padding for loads of 8 bytes */
+#define NETTRACE_HEADER_MAX 104u
 
 enum nettrace_codec {
-    CODEC_COMPRESSED, /* V4 to V6 */
-    CODEC_PLAIN,      /* V4, V5 without compression */
+    CODEC_COMPRESSED, /* compressed headers of V4 to V6 */
+    CODEC_PLAIN,      /* uncompressed headers of V4 and V5 */
     CODEC_PLAIN_V6,
-    CODEC_OLD,   /* V3: padded to 4 bytes after its stack */
-    CODEC_OLDEST /* V1, V2: not padded */
+    CODEC_OLD,   /* headers of V3; padding to 4 bytes follows the stack */
+    CODEC_OLDEST /* headers of V1 and V2; no padding */
 };
 
-/* Decoded header of an event, and its position. All members except `next` are zero before the first
- * event of a block is decoded. */
+/* Decoded header of an event, and where the event is. Before the first event of a block, all
+ * members but `next` are zero. */
 struct nettrace_header {
     uint64_t ticks, thread, capture;
     uint32_t metadata, sequence, cpu, stack, labels, payload_size;
-    const uint8_t *activity, *related; /* 16 bytes each; NULL if absent */
+    const uint8_t *activity, *related; /* ids of 16 bytes; NULL if absent */
     const uint8_t *start, *payload, *next;
     uint8_t flags;
 };
 
-/* Decodes a varint of up to `most` bytes. Returns the end of the varint; NULL if it has more bytes.
- */
+/* Decodes a varint of up to `most` bytes. Returns its end; NULL if it is longer. */
 const uint8_t *nettrace_decode_long_varint(const uint8_t *p, unsigned most, uint64_t *value);
 
 static NETTRACE_INLINE const uint8_t *nettrace_decode_varint32(const uint8_t *p, uint32_t *value)
@@ -65,8 +65,8 @@ static NETTRACE_INLINE const uint8_t *nettrace_decode_varint32(const uint8_t *p,
     return p;
 }
 
-/* Decodes a varint. Up to four bytes need no branch: the length of tick deltas varies, so a branch
- * on it would be mispredicted. */
+/* Decodes a varint. For up to four bytes without a branch, which would be mispredicted, because
+ * the length of time deltas varies. */
 static NETTRACE_INLINE const uint8_t *nettrace_decode_varint64(const uint8_t *p, uint64_t *value)
 {
     uint32_t x = load_u32le(p), ends = ~x & UINT32_C(0x80808080);
@@ -83,17 +83,17 @@ static NETTRACE_INLINE const uint8_t *nettrace_decode_varint64(const uint8_t *p,
     return p + (bit >> 3) + 1;
 }
 
-static inline const uint8_t *nettrace_guid_or_null(const uint8_t *p)
+static inline const uint8_t *nettrace_get_guid_or_null(const uint8_t *p)
 {
     return load_u64le(p) | load_u64le(p + 8) ? p : NULL;
 }
 
 /* Decodes the members after the flags of a compressed header. Returns the position of the payload;
- * NULL if a varint is too long. `is_usual`: no thread flag is set. NETTRACE_HEADER_MAX bytes must
- * be readable.
+ * NULL if a varint is too long. is_usual: the header does not name a thread. NETTRACE_HEADER_MAX
+ * bytes must be readable.
  *
- * Unlike the specification, real files include the event itself in the sequence delta (NET-SEQ-1).
- */
+ * Unlike in the specification, the sequence delta of real files includes the event itself
+ * (NET-SEQ-1). */
 static NETTRACE_INLINE const uint8_t *nettrace_decode_parts(struct nettrace_header *h,
                                                             const uint8_t *p, bool is_usual,
                                                             bool is_v6)
@@ -122,11 +122,11 @@ static NETTRACE_INLINE const uint8_t *nettrace_decode_parts(struct nettrace_head
     if (is_v6 && h->flags & NETTRACE_HAS_ACTIVITY && !(p = nettrace_decode_varint32(p, &h->labels)))
         return NULL;
     if (!is_v6 && h->flags & NETTRACE_HAS_ACTIVITY) {
-        h->activity = nettrace_guid_or_null(p);
+        h->activity = nettrace_get_guid_or_null(p);
         p += 16;
     }
     if (!is_v6 && h->flags & NETTRACE_HAS_RELATED) {
-        h->related = nettrace_guid_or_null(p);
+        h->related = nettrace_get_guid_or_null(p);
         p += 16;
     }
     if (h->flags & NETTRACE_HAS_SIZE && !(p = nettrace_decode_varint32(p, &h->payload_size)))
@@ -134,17 +134,16 @@ static NETTRACE_INLINE const uint8_t *nettrace_decode_parts(struct nettrace_head
     return p;
 }
 
-/* Bytes of consecutive events, with the encoding of their headers. */
+/* Bytes of consecutive events, and the encoding of their headers. */
 struct nettrace_header_range {
-    /* origin: start of the file or block, from which padding is computed */
+    /* origin: start of the file or block, from which padding counts */
     const uint8_t *origin, *end;
-    /* a header that starts at or before this position can be decoded without a copy; NULL if none
-     * can */
+    /* headers that start up to here can be decoded in place; NULL if none can */
     const uint8_t *safe_end;
     uint8_t codec;
 };
 
-static inline struct nettrace_header_range nettrace_header_range_over(const uint8_t *origin,
+static inline struct nettrace_header_range nettrace_make_header_range(const uint8_t *origin,
                                                                       const uint8_t *end,
                                                                       enum nettrace_codec codec)
 {
@@ -153,13 +152,13 @@ static inline struct nettrace_header_range nettrace_header_range_over(const uint
                                           (uint8_t)codec};
 }
 
-/* Slow path of nettrace_decode_header(): uncompressed headers, headers with thread members or near
- * the end of the block. */
+/* Slow path of nettrace_decode_header(): for uncompressed headers, and headers that name a thread
+ * or are near the end of the block. */
 bool nettrace_decode_header_slow(struct nettrace_header *h,
                                  const struct nettrace_header_range *span, bool is_v6);
 
-/* Decodes the event at h->next. On entry `h` has the previous event. Returns false if the header is
- * truncated or invalid; h->start is then its position. */
+/* Decodes the event at h->next. Before the call, `h` is the previous event. Returns false if the
+ * header is cut off or invalid; h->start is then its position. */
 static NETTRACE_INLINE bool nettrace_decode_header(struct nettrace_header *h,
                                                    const struct nettrace_header_range *span,
                                                    bool is_v6)
@@ -167,7 +166,8 @@ static NETTRACE_INLINE bool nettrace_decode_header(struct nettrace_header *h,
     h->start = h->next;
     if (NETTRACE_UNLIKELY(h->start > span->safe_end) ||
         NETTRACE_UNLIKELY(*h->start & (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD))) {
-        struct nettrace_header copy = *h; /* the compiler keeps a local copy in registers */
+        /* local copy, so that the compiler can keep it in registers */
+        struct nettrace_header copy = *h;
         bool is_good = nettrace_decode_header_slow(&copy, span, is_v6);
         *h = copy;
         return is_good;

@@ -83,15 +83,15 @@ static void check_events(bool is_v6)
     uint64_t state = 0x9e3779b97f4a7c15;
     uint8_t *to = bytes;
     const struct nettrace_header_range whole =
-        nettrace_header_range_over(bytes, bytes + ROOM, CODEC_COMPRESSED);
+        nettrace_make_header_range(bytes, bytes + ROOM, CODEC_COMPRESSED);
     for (unsigned i = 0; i < EVENTS; i++) {
         change_members(&put, &state, is_v6);
         to = nettrace_encode_header(to, &last, &put, is_v6);
         struct nettrace_header before = got, at_end = got;
         const struct nettrace_header_range one =
-            nettrace_header_range_over(before.next, to + put.payload_size, CODEC_COMPRESSED);
+            nettrace_make_header_range(before.next, to + put.payload_size, CODEC_COMPRESSED);
         const struct nettrace_header_range cut =
-            nettrace_header_range_over(before.next, to + put.payload_size - 1, CODEC_COMPRESSED);
+            nettrace_make_header_range(before.next, to + put.payload_size - 1, CODEC_COMPRESSED);
         assert_true(nettrace_decode_header(&got, &whole, is_v6));
         check_same_header(&got, &put);
         assert_ptr_equal(got.payload, to);
@@ -127,7 +127,7 @@ static void endless_varint_is_refused(void **state)
         for (size_t n = 1; n <= sizeof bytes; n++) {
             struct nettrace_header h = {.next = bytes};
             const struct nettrace_header_range span =
-                nettrace_header_range_over(bytes, bytes + n, CODEC_COMPRESSED);
+                nettrace_make_header_range(bytes, bytes + n, CODEC_COMPRESSED);
             memset(bytes, 0xff, sizeof bytes);
             bytes[0] = flags[i];
             assert_false(nettrace_decode_header(&h, &span, false));

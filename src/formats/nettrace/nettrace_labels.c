@@ -26,7 +26,8 @@ enum {
     LABEL_LAST = 0x80
 };
 
-/* Advances the cursor over the content of a label. Returns false if the kind is unknown. */
+/* Moves the cursor to the end of a label's content. Returns false if the kind of the label is
+ * unknown. */
 static bool skip_label(struct cursor *c, unsigned kind)
 {
     switch (kind) {
@@ -125,17 +126,17 @@ bool nettrace_find_label_list(const struct nettrace_reader *reader, uint32_t num
     return true;
 }
 
-/* Gives an event the schema of its type in another version. */
-static void apply_version(struct nettrace_type *type, uint8_t version, ttr_event *event)
+/* Changes an event's schema to that of its type in another version. */
+static void set_event_type_version(struct nettrace_type *type, uint8_t version, ttr_event *event)
 {
     const struct nettrace_type *other = nettrace_get_type_of_version(type, version);
     if (other)
         event->schema = other->schema;
     else
-        type->reader->is_out_of_memory = true; /* reported by the next read */
+        type->reader->is_out_of_memory = true; /* the next read returns the error */
 }
 
-void nettrace_labels_apply(struct nettrace_type *type, ttr_event *event)
+void nettrace_override_by_labels(struct nettrace_type *type, ttr_event *event)
 {
     const struct nettrace_reader *reader = type->reader;
     const uint8_t *p;
@@ -152,10 +153,10 @@ void nettrace_labels_apply(struct nettrace_type *type, ttr_event *event)
         (void)skip_label(&c, kind);
         switch (kind) {
         case LABEL_ACTIVITY:
-            event->activity = nettrace_guid_or_null(value.p);
+            event->activity = nettrace_get_guid_or_null(value.p);
             break;
         case LABEL_RELATED:
-            event->related = nettrace_guid_or_null(value.p);
+            event->related = nettrace_get_guid_or_null(value.p);
             break;
         case LABEL_OPCODE:
             event->opcode = cursor_u8(&value);
@@ -167,7 +168,7 @@ void nettrace_labels_apply(struct nettrace_type *type, ttr_event *event)
             event->level = nettrace_convert_clr_level(cursor_u8(&value));
             break;
         case LABEL_VERSION:
-            apply_version(type, cursor_u8(&value), event);
+            set_event_type_version(type, cursor_u8(&value), event);
             break;
         default:
             break;

@@ -13,8 +13,8 @@ enum { LAYOUT_BOOLEAN8 = 1, LAYOUT_BYTE32 = 2, LAYOUT_EARLIER_COUNT = 4 };
 static const struct type *make_misdeclared_type(struct nettrace_reader *reader,
                                                 const struct type *type, unsigned layout_index);
 
-/* Returns the last of the first n members that may be the count of an array: an unsigned number
- * with "Count" in its name. Returns NULL if there is none. */
+/* Returns the last of the first n members that may be the number of elements of an array: an
+ * unsigned number with "Count" in its name. Returns NULL if there is none. */
 static const struct type_member *find_count_member(const struct type_member *members, uint32_t n)
 {
     static const char word[] = "Count";
@@ -32,7 +32,8 @@ static bool may_lack_count_member(const struct type *type)
     return type->kind == TYPE_SEQUENCE && type->has_inline_length;
 }
 
-/* Returns an array type that has its count in an earlier member; NULL if memory is exhausted. */
+/* Returns an array type with the number of elements in an earlier member. Returns NULL if memory
+ * is out. */
 static const struct type *make_counted_array(struct nettrace_reader *reader,
                                              const struct type *type,
                                              const struct type_member *count)
@@ -49,8 +50,8 @@ static const struct type *make_counted_array(struct nettrace_reader *reader,
     return copy;
 }
 
-/* Returns a copy of a payload type in which arrays have the counts of earlier members; NULL if
- * memory is exhausted. */
+/* Returns a copy of a payload type in which the numbers of array elements are earlier members.
+ * Returns NULL if memory is out. */
 static const struct type *make_counted_root(struct nettrace_reader *reader, const struct type *root)
 {
     struct type *copy = arena_alloc(&reader->arena, sizeof *copy);
@@ -70,7 +71,7 @@ static const struct type *make_counted_root(struct nettrace_reader *reader, cons
     return copy;
 }
 
-uint8_t nettrace_make_corrected_type(const struct type *root)
+uint8_t nettrace_get_earlier_count_bit(const struct type *root)
 {
     for (uint32_t i = 0; root && i < root->members_n; i++)
         if (may_lack_count_member(root->members[i].type) && find_count_member(root->members, i))
@@ -111,8 +112,8 @@ static const struct type *make_misdeclared_array(struct nettrace_reader *reader,
     return copy;
 }
 
-/* Returns a copy of a type with the sizes of booleans and bytes that layout `layout_index` assumes;
- * NULL if memory is exhausted. The metadata parser limits the recursion depth. */
+/* Returns a copy of a type with the sizes of booleans and bytes in layout `layout_index`; NULL if
+ * memory is out. Recursive; the metadata parser limits the depth. */
 static const struct type *make_misdeclared_type(struct nettrace_reader *reader,
                                                 const struct type *type, unsigned layout_index)
 {
@@ -126,8 +127,8 @@ static const struct type *make_misdeclared_type(struct nettrace_reader *reader,
     return type->kind == TYPE_SEQUENCE ? make_misdeclared_array(reader, type, layout_index) : type;
 }
 
-/* Returns whether a type, or a type nested in it, has a role: values with a role are converted
- * before they are returned. */
+/* Returns true if a type, or a type inside it, has a role: its values are converted before they
+ * are returned. */
 static bool type_has_roles(const struct type *type)
 {
     bool has = type->role != NETTRACE_ROLE_NONE || (type->element && type_has_roles(type->element));
@@ -136,8 +137,8 @@ static bool type_has_roles(const struct type *type)
     return has;
 }
 
-/* Returns true if each converted value is a direct member of the payload that makes exactly one
- * field. Then bit i of `converted` is set if member i is converted. */
+/* Sets bit i of `converted` if values of member i are converted. Returns true if these bits are
+ * sufficient: each converted value is a member of the payload itself and exactly one field. */
 static bool find_converted_members(const struct type *root, uint64_t *converted)
 {
     *converted = 0;
@@ -150,7 +151,7 @@ static bool find_converted_members(const struct type *root, uint64_t *converted)
     return true;
 }
 
-/* Compiles one layout of a payload. Adds a note and returns NULL if that fails. */
+/* Compiles one layout of a payload. If this fails, reports a diagnostic and returns NULL. */
 static const struct layout *compile_layout(const struct nettrace_type *type, unsigned layout_index)
 {
     struct nettrace_reader *reader = type->reader;
@@ -166,7 +167,7 @@ static const struct layout *compile_layout(const struct nettrace_type *type, uns
     ttr_error error = {0};
     const struct layout *layout = root ? layout_compile(&spec, &error) : NULL;
     if (!root || error.status == TTR_E_NOMEM)
-        reader->is_out_of_memory = true; /* the next read reports this */
+        reader->is_out_of_memory = true; /* the next read returns the error */
     else if (!layout)
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, type->layouts->offset,
                              "nettrace.bad-metadata", "the fields of \"%s\" cannot be decoded: %s",
@@ -188,8 +189,8 @@ static const struct layout *find_or_compile_layout(const struct nettrace_type *t
     return layouts->layout[layout_index];
 }
 
-/* Returns whether a layout ends exactly at the end of the event's payload. */
-static bool layout_fits(const struct layout *layout, const ttr_event *event)
+/* Returns true if the last field of a layout ends at the end of the event's payload. */
+static bool layout_ends_with_payload(const struct layout *layout, const ttr_event *event)
 {
     struct layout_cursor run = {
         .bits = bits_init(event->payload, 0, (uint64_t)event->payload_size * 8)};
@@ -200,23 +201,25 @@ const struct layout *nettrace_get_event_layout(const struct nettrace_type *type,
                                                const ttr_event *event)
 {
     const struct layout *first = type->layouts->root ? find_or_compile_layout(type, 0) : NULL;
-    if (NETTRACE_LIKELY(!type->layouts->could_lie) || !first || layout_fits(first, event))
+    if (NETTRACE_LIKELY(!type->layouts->could_lie) || !first ||
+        layout_ends_with_payload(first, event))
         return first;
     for (unsigned layout_index = 1; layout_index < NETTRACE_LAYOUTS_MAX; layout_index++) {
         const struct layout *other = (layout_index & type->layouts->could_lie) == layout_index
                                          ? find_or_compile_layout(type, layout_index)
                                          : NULL;
-        if (other && layout_fits(other, event))
+        if (other && layout_ends_with_payload(other, event))
             return other;
     }
     return first;
 }
 
-bool nettrace_payload_fits(const struct nettrace_type *type, const uint8_t *payload, uint32_t n)
+bool nettrace_fields_end_with_payload(const struct nettrace_type *type, const uint8_t *payload,
+                                      uint32_t n)
 {
     const ttr_event event = {.payload = payload, .payload_size = n};
     if (!type->layouts->root || type->has_locations)
         return true;
     const struct layout *layout = nettrace_get_event_layout(type, &event);
-    return !layout || layout_fits(layout, &event);
+    return !layout || layout_ends_with_payload(layout, &event);
 }

@@ -34,7 +34,7 @@
 #include "formats/nettrace/nettrace.h"
 #include "model/activity.h"
 
-/* Parses the fields at the cursor into definition->root. `is_second`: the fields have form 2. */
+/* Parses the fields at the cursor into definition->root. is_second: the fields are in form 2. */
 static ttr_status parse_fields(struct nettrace_reader *reader, struct cursor *c, bool is_second,
                                struct nettrace_definition *definition)
 {
@@ -45,13 +45,13 @@ static ttr_status parse_fields(struct nettrace_reader *reader, struct cursor *c,
                              "the fields of \"%s\" are not decoded: %s",
                              ttr_text_get(reader->t, definition->name).p,
                              making.problem ? making.problem : "they are incomplete");
-    definition->could_lie = making.could_lie | nettrace_make_corrected_type(definition->root);
+    definition->could_lie = making.could_lie | nettrace_get_earlier_count_bit(definition->root);
     *c = making.c;
     c->failed |= !definition->root;
     return making.is_out_of_memory ? fail_memory(reader->error) : TTR_OK;
 }
 
-/* V5: parses the tags after the fields. Tags of unknown kinds are skipped. */
+/* V5: parses the tags after the fields. Skips tags of unknown kinds. */
 static ttr_status parse_tags(struct nettrace_reader *reader, struct cursor *c,
                              struct nettrace_definition *definition)
 {
@@ -87,7 +87,7 @@ static ttr_id parse_z16_id(struct nettrace_reader *reader, struct cursor *c, boo
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* Returns the provider name for the GUID that V1 stores. An unknown GUID is returned as text. */
+/* Returns the provider name of a GUID that V1 stores; the GUID as text if it is unknown. */
 static ttr_id parse_provider_guid(struct nettrace_reader *reader, struct cursor *c,
                                   bool *is_out_of_memory)
 {
@@ -116,7 +116,7 @@ static ttr_id parse_provider_guid(struct nettrace_reader *reader, struct cursor 
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* Returns the begin or end opcode of a runtime event by its name; 0 if the event has neither. */
+/* Returns the opcode (begin or end) that the name of a runtime event implies; 0 if none. */
 static uint8_t get_known_opcode(const char *name)
 {
     static const char *const tasks[] = {"AssemblyLoader/",
@@ -145,8 +145,8 @@ static uint8_t get_known_opcode(const char *name)
     return 0;
 }
 
-/* Returns whether to use the fields of the manifest: the metadata have no fields, and no event name
- * or the same one. */
+/* Returns true if the fields in the manifest apply: the metadata contain no fields, and the same
+ * event name or none. */
 static bool should_use_known_fields(const struct nettrace_definition *definition,
                                     const struct clr_event *known, ttr_text name)
 {
@@ -155,8 +155,8 @@ static bool should_use_known_fields(const struct nettrace_definition *definition
            (name.n == 0 || (name.n >= n && memcmp(name.p, known->name, n) == 0));
 }
 
-/* Completes a definition from the runtime's manifest. If neither the manifest nor the file has a
- * name for the event, it is named "provider/id". */
+/* Adds to a definition what the runtime's manifest has of the event. If neither the manifest nor
+ * the file contains its name, the name is "provider/id". */
 bool nettrace_fill_known_event(struct nettrace_reader *reader,
                                struct nettrace_definition *definition)
 {
@@ -204,8 +204,8 @@ struct nettrace_type *nettrace_get_type_of_version(struct nettrace_type *type, u
                : NULL;
 }
 
-/* Parses the members that precede the name: number, provider, id, and in V1 and V2 the version.
- * Returns false if memory is exhausted. */
+/* Parses the members before the name: number, provider, id; in V1 and V2 also the version. Returns
+ * false if memory is out. */
 static bool parse_identity(struct nettrace_reader *reader, struct cursor *c,
                            struct nettrace_definition *definition)
 {
@@ -219,7 +219,7 @@ static bool parse_identity(struct nettrace_reader *reader, struct cursor *c,
         definition->version = cursor_u32le(c);
         uint32_t more = cursor_u32le(c);
         if (more)
-            (void)cursor_u32le(c); /* skips the second copy of the id */
+            (void)cursor_u32le(c); /* the id is stored twice */
     }
     return !is_out_of_memory;
 }
@@ -227,7 +227,7 @@ static bool parse_identity(struct nettrace_reader *reader, struct cursor *c,
 static void skip_z16(struct cursor *c)
 {
     while (cursor_u16le(c) != 0)
-        continue; /* cursor_u16le() returns 0 at the end too, so this loop ends */
+        continue; /* the loop ends, because cursor_u16le() returns 0 after the end */
 }
 
 bool nettrace_metadata_is_usable(unsigned version, struct cursor c)
@@ -267,7 +267,8 @@ ttr_status nettrace_parse_metadata(struct nettrace_reader *reader, struct cursor
         return report_unusable_metadata(reader, &start);
     if (!parse_identity(reader, c, &definition))
         return fail_memory(reader->error);
-    if (reader->version >= 3 || cursor_left(c)) { /* V1, V2: else all that follows is omitted */
+    /* V1 and V2 omit everything from here on if there are no fields */
+    if (reader->version >= 3 || cursor_left(c)) {
         definition.name = cursor_left(c) ? parse_z16_id(reader, c, &is_out_of_memory) : 0;
         definition.keyword = cursor_u64le(c);
         definition.version = cursor_u32le(c);

@@ -48,7 +48,7 @@ static const struct type *new_arena_type(struct metadata6_parser *parser, struct
     return copy;
 }
 
-static const struct type *text_type(struct metadata6_parser *parser, uint64_t bytes)
+static const struct type *make_text_type(struct metadata6_parser *parser, uint64_t bytes)
 {
     return new_arena_type(parser, (struct type){.kind = TYPE_TEXT,
                                                 .bits = 8,
@@ -62,7 +62,7 @@ static const struct type *parse_struct_type(struct metadata6_parser *parser, str
 static const struct type *parse_type6(struct metadata6_parser *parser, struct cursor *c,
                                       unsigned depth);
 
-/* Parses an array type. An array of characters becomes a text. */
+/* Parses an array type. An array of characters becomes text. */
 static const struct type *parse_array_type(struct metadata6_parser *parser, struct cursor *c,
                                            bool is_fixed, unsigned depth)
 {
@@ -75,7 +75,7 @@ static const struct type *parse_array_type(struct metadata6_parser *parser, stru
     if (!element)
         return NULL;
     if (code == NETTRACE_CHAR8 && (count || !is_fixed))
-        return text_type(parser, count);
+        return make_text_type(parser, count);
     return new_arena_type(
         parser,
         (struct type){.kind = is_fixed ? TYPE_ARRAY : TYPE_SEQUENCE,
@@ -86,9 +86,9 @@ static const struct type *parse_array_type(struct metadata6_parser *parser, stru
                       .role = code == NETTRACE_CHAR ? NETTRACE_ROLE_TEXT16 : NETTRACE_ROLE_NONE});
 }
 
-/* Parses a location type (rel_loc, data_loc): the field is a blob of four bytes that refers to a
- * value elsewhere in the payload. The role stores the type of that value and the origin of its
- * offset. */
+/* Parses a location type (rel_loc, data_loc): a field of four bytes that refers to a value
+ * elsewhere in the payload. The role of the result contains the type of that value, and from where
+ * its offset counts. */
 static const struct type *parse_location_type(struct metadata6_parser *parser, struct cursor *c,
                                               bool is_relative)
 {
@@ -119,7 +119,7 @@ static const struct type *parse_type6(struct metadata6_parser *parser, struct cu
     else if (code == NETTRACE_REL_LOC || code == NETTRACE_DATA_LOC)
         return parse_location_type(parser, c, code == NETTRACE_REL_LOC);
     else if (code == NETTRACE_CHAR8)
-        return text_type(parser, parser->is_universal ? 0 : 1);
+        return make_text_type(parser, parser->is_universal ? 0 : 1);
     else if (code == NETTRACE_VAR_INT)
         return new_arena_type(parser,
                               (struct type){.kind = TYPE_VAR_UINT, .role = NETTRACE_ROLE_ZIGZAG});
@@ -167,7 +167,7 @@ static const struct type *parse_struct_type(struct metadata6_parser *parser, str
                : NULL;
 }
 
-/* Parses options. Stops at an option of an unknown kind, since its size is unknown. */
+/* Parses options up to the first with an unknown kind, which has an unknown size. */
 static void parse_options6(struct cursor *c, struct nettrace_definition *definition)
 {
     while (cursor_left(c) > 0) {
@@ -217,7 +217,7 @@ static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct curs
     definition.bytes = row->p;
     definition.bytes_n = cursor_left(row);
     struct metadata6_parser parser = {.reader = reader};
-    if (nettrace_type_reuse(reader, &definition))
+    if (nettrace_reuse_known_type(reader, &definition))
         return TTR_OK;
     uint64_t offset = row->offset;
     ttr_text provider = nettrace_read_string(row);
@@ -226,7 +226,7 @@ static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct curs
     definition.id = (uint32_t)nettrace_read_varint(row);
     definition.name = intern_text(reader, nettrace_read_string(row), &parser.is_out_of_memory);
     if (row->failed)
-        return TTR_OK; /* the caller reports truncated rows once per block */
+        return TTR_OK; /* the caller reports once per block that rows are cut off */
     const struct type *root = parse_struct_type(&parser, row, 0);
     if (root) {
         struct cursor options = cursor_slice(row, cursor_u16le(row));
@@ -236,7 +236,7 @@ static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct curs
         if (definition.root)
             *definition.root = *root;
         parser.is_out_of_memory |= !definition.root;
-        definition.could_lie = nettrace_make_corrected_type(definition.root);
+        definition.could_lie = nettrace_get_earlier_count_bit(definition.root);
     } else if (!parser.is_out_of_memory) {
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "nettrace.bad-metadata",
                              "the fields of \"%s\" are not decoded: %s",

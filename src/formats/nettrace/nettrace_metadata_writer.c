@@ -19,7 +19,7 @@
 
 enum { OPTION_OPCODE = 1, OPTION_KEYWORDS = 3, OPTION_LEVEL = 8, OPTION_VERSION = 9 };
 
-/* Encodings of fields, described in nettrace_metadata.c and nettrace_metadata6.c. */
+/* Byte forms of fields, which nettrace_metadata.c and nettrace_metadata6.c describe. */
 enum field_form { FORM_1, FORM_2, FORM_V6 };
 
 static bool has_element_type(uint8_t code)
@@ -28,7 +28,7 @@ static bool has_element_type(uint8_t code)
            code == NETTRACE_FIXED_ARRAY;
 }
 
-/* --- Which types each version supports --- */
+/* --- Types that each version supports --- */
 
 static bool fields_fit_version(struct cursor *signature, uint8_t most);
 
@@ -64,7 +64,7 @@ bool nettrace_signature_fits(const struct cursor *signature, unsigned version)
                                                          : NETTRACE_STRING);
 }
 
-/* --- Names that UTF-16 cannot store --- */
+/* --- Names that cannot be stored in UTF-16 --- */
 
 static struct nettrace_text_flaws find_text_flaws(ttr_text text)
 {
@@ -99,7 +99,7 @@ static void merge_field_name_flaws(struct nettrace_text_flaws *sum, struct curso
     for (uint32_t i = 0; i < n && !signature->failed; i++) {
         merge_text_flaws(sum, read_signature_name(signature));
         uint8_t code = cursor_u8(signature);
-        /* only V6 has fixed arrays, which have a count after the type code */
+        /* fixed arrays, which only V6 has, store their length after the type code */
         for (; has_element_type(code); code = cursor_u8(signature))
             if (code == NETTRACE_FIXED_ARRAY)
                 return;
@@ -108,7 +108,7 @@ static void merge_field_name_flaws(struct nettrace_text_flaws *sum, struct curso
     }
 }
 
-struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class_info *info)
+struct nettrace_text_flaws nettrace_find_class_text_flaws(const struct nettrace_class_info *info)
 {
     struct nettrace_text_flaws flaws = {false, false};
     struct cursor signature = info->signature;
@@ -118,7 +118,7 @@ struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class
     return flaws;
 }
 
-/* --- Encoding of fields --- */
+/* --- Encoding of field declarations --- */
 
 static void append_field_count(struct buffer *to, enum field_form form, uint32_t n)
 {
@@ -145,8 +145,8 @@ static void append_type(struct buffer *to, struct cursor *signature, enum field_
         nettrace_append_u16(to, cursor_u16le(signature));
 }
 
-/* Appends the size of a field, then the field. In form 2 the size includes itself, in V6 it does
- * not. */
+/* Appends the size of a field, then the field. The size includes its own bytes in form 2, but not
+ * in V6. */
 static void append_sized_field(struct buffer *to, struct cursor *signature, enum field_form form)
 {
     size_t at = to->n;
@@ -182,7 +182,7 @@ static void append_fields(struct buffer *to, struct cursor *signature, enum fiel
     }
 }
 
-/* --- Encoding of a record --- */
+/* --- Encoding of a metadata record --- */
 
 static void append_tag(struct buffer *to, enum nettrace_extra kind, uint32_t size)
 {
@@ -190,8 +190,8 @@ static void append_tag(struct buffer *to, enum nettrace_extra kind, uint32_t siz
     buffer_add_byte(to, (uint8_t)kind);
 }
 
-/* V4, V5: appends the fields in form 1. If they have types that form 1 lacks, appends them in form
- * 2 as a tag. */
+/* V4, V5: appends the fields in form 1; in form 2, as a tag, if they have types that form 1 cannot
+ * store. */
 static void append_field_description(struct buffer *to, unsigned version,
                                      const struct nettrace_class_info *info)
 {

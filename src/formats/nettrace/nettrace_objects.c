@@ -31,8 +31,10 @@
 
 #define FRAME_MIN (3 + 12)
 #define FRAME_MAX (FRAME_MIN + NETTRACE_NAME_MAX + 1)
-#define SEARCH_BYTES 131072u             /* greater than any block that runtimes write */
-#define OBJECT_MAX ((uint64_t)256 << 20) /* real blocks have about 100 KiB */
+/* bytes that are searched; larger than any block of a runtime */
+#define SEARCH_BYTES 131072u
+/* limit of an object in bytes; real blocks have about 100 KiB */
+#define OBJECT_MAX ((uint64_t)256 << 20)
 
 enum object_type {
     KIND_UNKNOWN,
@@ -64,14 +66,15 @@ static const uint8_t chunk_kinds[KIND_COUNT] = {
 struct object_frame {
     enum object_type kind;
     uint32_t version, least;
-    ttr_text name; /* points to `text`, not to the window, which may move */
+    ttr_text name; /* name of the object; points to `text`, since the window may move */
     char text[NETTRACE_NAME_MAX];
-    uint64_t payload;   /* file offset of the first byte after the frame */
-    bool is_misspelled; /* the name differs in at most two letters from a known object name */
+    uint64_t payload; /* file offset of the byte after the frame */
+    /* the name is not known, but differs from a known one in only one or two letters */
+    bool is_misspelled;
 };
 
-/* Queues the object as a chunk for copies, from the start of its frame to `end`. `body` is the
- * offset of its content, `is_part`: decoding stopped at `end`. */
+/* Adds the object to the queue as a chunk, for copies, from the start of its frame to `end`. body:
+ * offset of its content; is_part: decoding stopped at `end`. */
 static void queue_object_chunk(struct nettrace_reader *reader, const struct object_frame *frame,
                                uint64_t body, uint64_t end, bool is_part)
 {
@@ -114,7 +117,8 @@ static enum object_type find_nearest_object_kind(ttr_text name)
     return KIND_UNKNOWN;
 }
 
-/* Parses the frame at the start of `bytes`. Returns false if it is invalid or truncated. */
+/* Parses the frame of an object at the start of `bytes`. Returns false if it is invalid or cut
+ * off. */
 static bool read_frame(const struct nettrace_bytes *bytes, struct object_frame *frame)
 {
     struct cursor c = cursor_init(bytes->p, bytes->n, bytes->offset);
@@ -138,8 +142,8 @@ static bool read_frame(const struct nettrace_bytes *bytes, struct object_frame *
     return true;
 }
 
-/* Returns the position of the first object with a complete frame and a known name; `n` if no such
- * object is found. */
+/* Returns the position of the first object with a complete frame and a known name; `n` if there is
+ * none. */
 static size_t find_object(const uint8_t *p, size_t n)
 {
     struct object_frame frame;
@@ -154,8 +158,8 @@ static size_t find_object(const uint8_t *p, size_t n)
     return n;
 }
 
-/* Searches for the next object after damage, and reports the skipped bytes. At the end of the
- * input, ends the trace. */
+/* After damage, searches for the next object and reports the skipped bytes. Ends the trace at the
+ * end of the input. */
 static ttr_status resync_to_object(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
@@ -192,7 +196,7 @@ static ttr_status parse_sequence_point(struct nettrace_reader *reader, struct cu
     struct nettrace_header header = {.ticks = cursor_u64le(c)};
     uint32_t n = cursor_u32le(c);
     for (uint32_t i = 0; i < n && cursor_left(c) >= 12; i++) {
-        size_t capture = nettrace_capture_index(reader, cursor_u64le(c));
+        size_t capture = nettrace_get_capture_thread_index(reader, cursor_u64le(c));
         header.sequence = cursor_u32le(c);
         if (capture == SIZE_MAX || !nettrace_update_sequence(reader, capture, &header, true))
             return fail_memory(reader->error);
@@ -208,8 +212,8 @@ static ttr_status parse_stacks(struct nettrace_reader *reader, struct cursor *c)
     return nettrace_stacks_parse(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* True if no event of a block is in the requested range. The times in the block header are exact in
- * files of all runtimes. */
+/* Returns true if all events of a block are outside of the requested range. Times in block headers
+ * are exact in files of all runtimes. */
 static bool is_block_outside_range(const struct nettrace_reader *reader,
                                    const struct nettrace_block *block)
 {
@@ -221,8 +225,8 @@ static bool is_block_outside_range(const struct nettrace_reader *reader,
     return flags == 0 && (last < reader->from || first >= reader->to);
 }
 
-/* Skips a block outside of the requested range. Resets the sequence counters of all threads, so
- * that skipped events are not reported as lost. */
+/* Skips a block outside of the requested range. Forgets the sequence numbers of all threads, so
+ * that the skipped events do not count as lost. */
 static void skip_block(struct nettrace_reader *reader, struct cursor *c)
 {
     struct nettrace_threads *threads = &reader->threads;
@@ -232,11 +236,11 @@ static void skip_block(struct nettrace_reader *reader, struct cursor *c)
     (void)cursor_skip(c, cursor_left(c));
 }
 
-/* How the end of an object is known. */
+/* How the end of an object was found. */
 enum object_end {
-    OBJECT_SIZED,   /* by its size and an end tag */
-    OBJECT_RESIZED, /* its size is wrong; another object follows */
-    OBJECT_UNKNOWN  /* the input ends within it, or it is damaged in another way */
+    OBJECT_SIZED,   /* by its size, and an end tag at that position */
+    OBJECT_RESIZED, /* its size is wrong; another object was found */
+    OBJECT_UNKNOWN  /* the input ends inside the object, or it has other damage */
 };
 
 static ttr_status parse_event_block(struct nettrace_reader *reader,
@@ -277,7 +281,7 @@ static ttr_status parse_event_block(struct nettrace_reader *reader,
     return status;
 }
 
-/* Decodes the content of an object; `c` ends after the last byte that could be decoded. */
+/* Decodes the content of an object. Moves `c` to the end of the bytes that could be decoded. */
 static ttr_status parse_object_payload(struct nettrace_reader *reader,
                                        const struct object_frame *frame, struct cursor *c,
                                        enum object_end end)
@@ -308,17 +312,17 @@ static ttr_status parse_object_payload(struct nettrace_reader *reader,
     return status;
 }
 
-/* Extent of the content of an object. */
+/* Where the content of an object is. */
 struct object_extent {
     uint64_t begin, size;
-    bool is_cut;      /* the input ends within the object */
-    bool is_damaged;  /* no end tag at the position that the size predicts */
-    bool is_resized;  /* another object follows after `size` bytes ... */
-    bool has_end_tag; /* ... and the end tag of this one */
+    bool is_cut;      /* the input ends inside the object */
+    bool is_damaged;  /* there is not an end tag where the size predicts it */
+    bool is_resized;  /* the next object starts after `size` bytes ... */
+    bool has_end_tag; /* ... and after the end tag of this one */
 };
 
-/* Returns whether an object ends at file offset `at`: an end tag, followed by an object, the end
- * mark or the end of the input. */
+/* Returns true if an object ends at file offset `at`: an end tag is there, and then an object, the
+ * end mark or the end of the input. */
 static bool is_object_end(const struct nettrace_bytes *bytes, uint64_t at)
 {
     struct object_frame frame;
@@ -331,7 +335,7 @@ static bool is_object_end(const struct nettrace_bytes *bytes, uint64_t at)
            read_frame(&following, &frame);
 }
 
-/* Loads `need` bytes from offset `begin` on. The window keeps all bytes after the frame. */
+/* Loads `need` bytes from offset `begin` on, and keeps all bytes after the frame in the window. */
 static ttr_status load_object_body(struct nettrace_reader *reader, const struct object_frame *frame,
                                    uint64_t begin, uint64_t need, struct nettrace_bytes *bytes)
 {
@@ -344,14 +348,14 @@ static ttr_status load_object_body(struct nettrace_reader *reader, const struct 
     return TTR_OK;
 }
 
-/* Returns whether the content of an object can start at the cursor. */
+/* Returns true if an object of this kind can have the content at the cursor. */
 static bool is_body_start(const struct nettrace_reader *reader, enum object_type kind,
                           struct cursor c)
 {
     enum { SIZE_MAX_KNOWN = 64, POINT_ROW = 12 };
     uint64_t size = cursor_left(&c);
     struct nettrace_header h = {.next = c.p};
-    const struct nettrace_header_range span = nettrace_header_range_over(c.p, c.end, CODEC_OLD);
+    const struct nettrace_header_range span = nettrace_make_header_range(c.p, c.end, CODEC_OLD);
     if (kind == KIND_EVENTS || kind == KIND_METADATA) {
         if (reader->version < 4)
             return size > 0 && nettrace_decode_header(&h, &span, false);
@@ -368,8 +372,8 @@ static bool is_body_start(const struct nettrace_reader *reader, enum object_type
     return kind != KIND_STACKS || (!c.failed && cursor_left(&c) == 0 && first <= UINT32_MAX);
 }
 
-/* Returns whether the content of an object can start after `padding` zeros. Sets `is_fitting` if it
- * ends at an end tag, too. */
+/* Returns true if the object can have the content after `padding` zeros. Sets `is_fitting` if it
+ * also ends at an end tag. */
 static bool is_padding(const struct nettrace_reader *reader, const struct object_frame *frame,
                        const struct object_extent *extent, const struct nettrace_bytes *bytes,
                        unsigned padding, bool *is_fitting)
@@ -381,9 +385,9 @@ static bool is_padding(const struct nettrace_reader *reader, const struct object
            is_body_start(reader, frame->kind, cursor_init(bytes->p + padding, n, 0));
 }
 
-/* Repair 1: tries paddings of 0 to 3 zeros, and chooses the one after which the content can start
- * and ends at an end tag. If there is none, but the content cannot start at its position, chooses
- * the first padding after which it can. */
+/* Repair 1: tries paddings of 0 to 3 zeros. Chooses the one after which the content is possible
+ * and ends at an end tag. If there is none, and the content at its own position is impossible: the
+ * first padding after which it is possible. */
 static ttr_status find_misaligned_body(struct nettrace_reader *reader,
                                        const struct object_frame *frame,
                                        struct object_extent *extent, struct nettrace_bytes *bytes)
@@ -415,7 +419,7 @@ static ttr_status find_misaligned_body(struct nettrace_reader *reader,
     return load_object_body(reader, frame, extent->begin, extent->size + 1, bytes);
 }
 
-/* Sets the end of a damaged object before the next one, which starts at index `found`. */
+/* Ends a damaged object before the next one, which starts at index `found`. */
 static void set_object_end(struct object_extent *extent, const struct nettrace_bytes *bytes,
                            size_t found)
 {
@@ -425,7 +429,8 @@ static void set_object_end(struct object_extent *extent, const struct nettrace_b
     extent->size = found - extent->has_end_tag;
 }
 
-/* Tries repair 1. If no padding fits, repair 2: the content ends at the next known frame. */
+/* Tries repair 1. If no padding is suitable, repair 2: the content ends at the next frame with a
+ * known name. */
 static ttr_status measure_damaged_object(struct nettrace_reader *reader,
                                          const struct object_frame *frame,
                                          struct object_extent *extent, struct nettrace_bytes *bytes)
@@ -559,7 +564,8 @@ static ttr_status read_trace_object(struct nettrace_reader *reader,
         return status;
     struct cursor c = cursor_init(bytes.p, bytes.n, bytes.offset);
     if (version < 3)
-        (void)cursor_u32le(&c); /* offset of the end tag, unused: the tag is found by its content */
+        /* skip the offset of the end tag; the tag is found by its content */
+        (void)cursor_u32le(&c);
     status = nettrace_parse_trace(reader, &c);
     if (status != TTR_OK)
         return status;
@@ -579,8 +585,8 @@ static ttr_status read_trace_object(struct nettrace_reader *reader,
     return TTR_OK;
 }
 
-/* Returns whether an object follows bytes that look like an end mark. Returns false if another
- * trace follows first. */
+/* Returns true if an object follows bytes that look like an end mark, and another trace does not
+ * start before it. */
 static bool is_followed_by_object(const struct nettrace_bytes *bytes)
 {
     size_t n = bytes->n < SEARCH_BYTES ? bytes->n : SEARCH_BYTES;
@@ -589,8 +595,8 @@ static bool is_followed_by_object(const struct nettrace_bytes *bytes)
     return n > 1 && !is_other && find_object(bytes->p + 1, n - 1) < n - 1;
 }
 
-/* Handles the end of the input or the end mark. If objects follow, the apparent end mark was a
- * damaged tag of an object. */
+/* Ends the trace at the end mark or the end of the input. If objects follow, the end mark was a
+ * damaged tag of an object, so reading continues. */
 static ttr_status read_end_mark(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
 {
     if (bytes->n == 0) {
@@ -600,7 +606,7 @@ static ttr_status read_end_mark(struct nettrace_reader *reader, struct nettrace_
             "the trace ends without an end mark: its recorder was stopped; all events are kept");
         return TTR_OK;
     }
-    /* a live trace may send the bytes needed for this check much later */
+    /* this check needs bytes after the mark, which a live trace may send much later */
     if (!reader->emits_blocks) {
         ttr_status status = nettrace_load_bytes(reader, reader->at, SEARCH_BYTES, bytes);
         if (status != TTR_OK)
@@ -610,8 +616,7 @@ static ttr_status read_end_mark(struct nettrace_reader *reader, struct nettrace_
     return reader->needs_resync ? TTR_OK : nettrace_finish_trace(reader, 1);
 }
 
-/* Loads a frame, and no byte after it: a live trace may send that byte only with the next events.
- */
+/* Loads a frame, but no byte after it, which a live trace may send only with the next events. */
 static ttr_status load_frame(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
 {
     ttr_status status = nettrace_load_bytes(reader, reader->at, FRAME_MIN, bytes);

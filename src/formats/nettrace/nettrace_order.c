@@ -88,10 +88,11 @@ static bool is_entry_before(const struct nettrace_heap_entry *a,
     return a->ticks != b->ticks ? a->ticks < b->ticks : a->place < b->place;
 }
 
-/* Replaces the root of the heap. The entry is passed as scalars: copying a struct that was just
- * stored member by member would wait for the stores (failed store forwarding). */
-static inline void sift_down(struct nettrace_heap_entry *heap, uint32_t n, uint64_t ticks,
-                             const uint8_t *place, uint32_t run)
+/* Replaces the root of the heap and restores the heap order. The members of the entry are
+ * parameters: copying a struct right after its members were stored would stall (failed store
+ * forwarding). */
+static inline void replace_heap_root(struct nettrace_heap_entry *heap, uint32_t n, uint64_t ticks,
+                                     const uint8_t *place, uint32_t run)
 {
     const struct nettrace_heap_entry head = {ticks, place, run};
     uint32_t at = 0;
@@ -112,8 +113,8 @@ static void sift_up(struct nettrace_heap_entry *heap, uint32_t at, struct nettra
     heap[at] = head;
 }
 
-/* Returns the last run of a capture thread if it ends at or before `ticks`; else NULL. A run that
- * starts at `ticks` can be appended to it. */
+/* Returns the last run of a capture thread if it ends at or before `ticks`, so that a run from
+ * `ticks` on can be appended to it. Otherwise returns NULL. */
 static struct nettrace_run *find_chain_tail(struct nettrace_reader *reader,
                                             const struct nettrace_capture_thread *capture,
                                             uint64_t ticks)
@@ -132,7 +133,7 @@ bool nettrace_run_enqueue(struct nettrace_reader *reader, struct nettrace_run *r
 {
     struct nettrace_order *order = &reader->order;
     uint32_t index = (uint32_t)(run - order->runs);
-    size_t thread_index = nettrace_capture_index(reader, run->at.capture);
+    size_t thread_index = nettrace_get_capture_thread_index(reader, run->at.capture);
     if (thread_index == SIZE_MAX)
         return false;
     struct nettrace_capture_thread *capture = &reader->threads.capture[thread_index];
@@ -170,9 +171,9 @@ void nettrace_order_flush_until(struct nettrace_reader *reader, uint64_t limit)
         qsort(order->gaps, order->gaps_n, sizeof *order->gaps, compare_gap_starts);
 }
 
-/* Computes which bytes of the window and which cached headers queued runs still need. A run that
- * has waited for almost a complete turn of the ring of cached headers loses its headers, so that
- * other runs can use the ring. */
+/* Computes which bytes of the window and which cached headers are still needed by runs in the
+ * queue. If a run has waited so long that the ring of cached headers is nearly full, drops its
+ * headers to free the ring. */
 static void release_unneeded_windows(struct nettrace_order *order)
 {
     uint32_t most = 0;
@@ -224,7 +225,7 @@ int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t tick
 {
     bool clamped = false;
     int64_t since = (int64_t)(ticks - reader->sync_ticks);
-    /* the subtraction overflowed if the sign of its result is wrong */
+    /* the subtraction overflowed, since its result has the wrong sign */
     if (NETTRACE_UNLIKELY((since < 0) != (ticks < reader->sync_ticks))) {
         *flags |= TTR_EVENT_CLAMPED;
         return since < 0 ? INT64_MAX : INT64_MIN;
@@ -235,7 +236,7 @@ int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t tick
     return time;
 }
 
-/* Fast path for clocks in nanoseconds: adds an offset, for ticks from zero to some decades. */
+/* Fast path for clocks in nanoseconds, and ticks from zero to some decades: adds an offset. */
 static inline int64_t fast_ticks_to_ns(const struct nettrace_reader *reader, uint64_t ticks,
                                        uint8_t *flags)
 {
@@ -245,18 +246,18 @@ static inline int64_t fast_ticks_to_ns(const struct nettrace_reader *reader, uin
     return nettrace_ticks_to_ns(reader, ticks, flags);
 }
 
-/* Looks up track and thread of a run if the thread numbers in its header changed. Returns false if
- * memory is exhausted. */
+/* Looks up track and thread of a run again if the header has other thread numbers. Returns false
+ * if memory is out. */
 static bool resolve_threads_of_run(struct nettrace_reader *reader, struct nettrace_run *run,
                                    uint64_t capture, uint64_t thread)
 {
     if (!run->track || run->capture_id != capture) {
-        size_t thread_index = nettrace_capture_index(reader, capture);
+        size_t thread_index = nettrace_get_capture_thread_index(reader, capture);
         run->track = thread_index == SIZE_MAX ? 0 : reader->threads.capture[thread_index].track;
         run->capture_id = capture;
     }
     if (!run->thread || run->thread_id != thread) {
-        run->thread = nettrace_resolve_thread(reader, thread);
+        run->thread = nettrace_get_thread(reader, thread);
         run->thread_id = thread;
     }
     return run->track && run->thread;
@@ -271,8 +272,8 @@ static void report_late_event(const struct nettrace_reader *reader, const ttr_ev
             "of order");
 }
 
-/* Reports an event without metadata. Called at emission, since metadata may follow the event in the
- * file. */
+/* Reports an event without metadata. Called when the event is returned, since its metadata may
+ * follow it in the file. */
 static ttr_status report_undefined_metadata(const struct nettrace_reader *reader,
                                             const struct nettrace_header *h)
 {
@@ -283,8 +284,8 @@ static ttr_status report_undefined_metadata(const struct nettrace_reader *reader
                             h->metadata);
 }
 
-/* Copies the members that all events of a type share, in vectors of 16 bytes, and clears the other
- * members. */
+/* Copies the members that all events of a type have in common, and sets the others to 0, 16 bytes
+ * at a time. */
 static inline void copy_template(ttr_event *event, const ttr_event *from_template)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
@@ -293,14 +294,14 @@ static inline void copy_template(ttr_event *event, const ttr_event *from_templat
                    "layout of ttr_event");
     lanes *to = (lanes *)event;
     const lanes *from = (const lanes *)from_template;
-    to[1] = (lanes){0, 0}; /* duration, link */
-    to[3] = from[3];       /* schema, name, provider, category */
-    to[7] = from[7];       /* source, tag, kind, level, opcode, part */
+    to[1] = (lanes){0, 0}; /* members duration and link */
+    to[3] = from[3];       /* members schema, name, provider and category */
+    to[7] = from[7];       /* members source, tag, kind, level, opcode and part */
     event->keyword = from_template->keyword;
     event->body = 0;
 }
 
-/* Fills a batch event from a decoded header. */
+/* Fills an event of the batch from a decoded header. */
 static NETTRACE_INLINE void fill_event(struct nettrace_reader *reader,
                                        const struct nettrace_run *run, struct nettrace_type *type,
                                        const struct nettrace_header *h, ttr_event *event,
@@ -324,7 +325,7 @@ static NETTRACE_INLINE void fill_event(struct nettrace_reader *reader,
     event->flags = flags;
     if (is_v6 && NETTRACE_UNLIKELY(h->labels)) {
         event->part = h->labels;
-        nettrace_labels_apply(type, event);
+        nettrace_override_by_labels(type, event);
     }
     if (NETTRACE_UNLIKELY(event->opcode))
         nettrace_mark_span(reader, event, type);
@@ -349,8 +350,8 @@ static void emit_gap(struct nettrace_reader *reader)
     event->tag = TTR_GAP_EVENTS;
 }
 
-/* Returns the ticks up to which the events of the chain at the heap's root precede those of all
- * other chains, all gaps, and the limit. */
+/* Returns up to which ticks events of the chain at the heap's root come before those of all other
+ * chains, all gaps, and the limit. */
 static uint64_t find_next_chain_ticks(const struct nettrace_order *order)
 {
     uint64_t last = order->limit;
@@ -362,17 +363,18 @@ static uint64_t find_next_chain_ticks(const struct nettrace_order *order)
     return last;
 }
 
-/* State of emit_until_next_chain(): events of the root chain are emitted until another chain comes
- * first. */
+/* State of emit_until_next_chain(), which returns events of the chain at the heap's root until
+ * another chain comes first. */
 struct chain_output {
     struct nettrace_reader *reader;
-    uint64_t last;           /* largest ticks that may be emitted now */
-    ttr_event *event, *stop; /* event: next free event of the batch; stop: end of the batch */
+    uint64_t last; /* largest ticks that may be returned now */
+    /* event: next free event of the batch; stop: end of the batch */
+    ttr_event *event, *stop;
 };
 
 enum run_state { RUN_WAITS, RUN_IS_OVER, RUN_FAILS };
 
-/* Advances a run to its next event, using the cached header if there is one. Returns false at the
+/* Advances a run to its next event; uses the cached header if there is one. Returns false at the
  * end of the run. */
 static NETTRACE_INLINE bool advance_run(const struct nettrace_order *order,
                                         struct nettrace_run *run, bool is_v6)
@@ -400,7 +402,7 @@ static NETTRACE_INLINE bool advance_run(const struct nettrace_order *order,
     return true;
 }
 
-/* Emits the waiting events of one sorted run up to chain->last. Inlined to keep the header in
+/* Returns waiting events of a run up to chain->last. Inline, so that the header stays in
  * registers. */
 static NETTRACE_INLINE enum run_state emit_run(struct chain_output *chain, struct nettrace_run *run,
                                                bool is_v6)
@@ -438,8 +440,8 @@ static NETTRACE_INLINE enum run_state emit_run(struct chain_output *chain, struc
     return state;
 }
 
-/* Frees a run of which all events were emitted. Returns the index of the next run in its chain. */
-static uint32_t end_queued_run(struct nettrace_order *order, uint32_t index)
+/* Frees a run when all its events were returned. Returns the index of the next run in its chain. */
+static uint32_t free_finished_run(struct nettrace_order *order, uint32_t index)
 {
     struct nettrace_run *run = &order->runs[index];
     uint32_t next = run->next;
@@ -447,7 +449,7 @@ static uint32_t end_queued_run(struct nettrace_order *order, uint32_t index)
     return next;
 }
 
-/* Emits events of the chain at the root of the heap until another chain, a gap or the limit comes
+/* Returns events of the chain at the heap's root until another chain, a gap or the limit comes
  * first. Then restores the heap order. Returns false on failure. */
 static NETTRACE_INLINE bool emit_until_next_chain(struct nettrace_reader *reader, bool is_v6)
 {
@@ -462,22 +464,22 @@ static NETTRACE_INLINE bool emit_until_next_chain(struct nettrace_reader *reader
     do {
         state = emit_run(&chain, &order->runs[index], is_v6);
         if (state == RUN_IS_OVER)
-            index = end_queued_run(order, index);
+            index = free_finished_run(order, index);
     } while (state == RUN_IS_OVER && index != NETTRACE_NONE &&
              order->runs[index].at.ticks <= chain.last && chain.event < chain.stop);
     order->has_emitted |= chain.event > in->events + in->n;
     in->n = (uint32_t)(chain.event - in->events);
     const struct nettrace_heap_entry *last = &order->heap[order->heap_n - 1];
     if (index != NETTRACE_NONE)
-        sift_down(order->heap, order->heap_n, order->runs[index].at.ticks,
-                  order->runs[index].at.start, index);
+        replace_heap_root(order->heap, order->heap_n, order->runs[index].at.ticks,
+                          order->runs[index].at.start, index);
     else if (--order->heap_n > 0)
-        sift_down(order->heap, order->heap_n, last->ticks, last->place, last->run);
+        replace_heap_root(order->heap, order->heap_n, last->ticks, last->place, last->run);
     return state != RUN_FAILS;
 }
 
-/* Returns whether a gap must be emitted before an event with `ticks`. After the last event of the
- * trace all remaining gaps are due. */
+/* Returns true if a gap must be returned before an event with these ticks. After the last event of
+ * the trace, returns true for all remaining gaps. */
 static bool is_gap_due(const struct nettrace_order *order, uint64_t ticks)
 {
     bool is_last = order->heap_n == 0 && order->limit == UINT64_MAX;
@@ -485,7 +487,7 @@ static bool is_gap_due(const struct nettrace_order *order, uint64_t ticks)
            (is_last || order->gaps[order->gaps_emitted].from < ticks);
 }
 
-/* Ends emission up to the limit: removes emitted gaps from the queue. Later gaps stay queued. */
+/* Called when all events up to the limit were returned. Removes returned gaps from the queue. */
 static void finish_emitting(struct nettrace_order *order)
 {
     size_t left = order->gaps_n - order->gaps_emitted;

@@ -1,10 +1,10 @@
-/* Threads of the output trace: their sequence numbers, and the numbers by which events refer to
- * them. */
+/* Threads of the output trace: their sequence numbers, and the numbers that events use for them. */
 #include <string.h>
 
 #include "formats/nettrace/nettrace_writer.h"
 
-#define NAME_BYTES_MAX 4095u /* thread name; a row of the thread table has at most 64 KiB */
+/* limit of a thread name in bytes, since a row of the thread table has at most 64 KiB */
+#define NAME_BYTES_MAX 4095u
 
 enum { ROW_NAME = 1, ROW_PID = 2, ROW_TID = 3 };
 
@@ -23,7 +23,8 @@ size_t nettrace_get_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid,
     return w->threads_n++;
 }
 
-/* Returns the entry of a thread id, growing the table. Returns NULL if memory is exhausted. */
+/* Returns the table entry of a thread id; enlarges the table if needed. Returns NULL if memory is
+ * out. */
 static struct nettrace_thread_id *find_or_add_thread_id(struct ttr_writer *out, ttr_id id)
 {
     struct nettrace_writer *w = out->ctx;
@@ -42,7 +43,7 @@ static struct nettrace_thread_id *find_or_add_thread_id(struct ttr_writer *out, 
     return &w->by_id[id];
 }
 
-size_t nettrace_thread_index(struct ttr_writer *out, ttr_id id)
+size_t nettrace_get_output_thread_index(struct ttr_writer *out, ttr_id id)
 {
     struct nettrace_writer *w = out->ctx;
     ttr_thread thread = {0};
@@ -53,16 +54,15 @@ size_t nettrace_thread_index(struct ttr_writer *out, ttr_id id)
     struct nettrace_thread_id *entry = index == SIZE_MAX ? NULL : find_or_add_thread_id(out, id);
     if (!entry)
         return SIZE_MAX;
-    bool is_settled =
-        thread.pid_known || id == 0; /* if the pid is unknown, it may still become known */
+    bool is_settled = thread.pid_known || id == 0; /* an unknown pid may still become known */
     entry->index = is_settled || !nettrace_is_v6(w) ? (uint32_t)index + 1 : 0;
     if (!w->threads[index].thread)
         w->threads[index].thread = id;
     return index;
 }
 
-/* V6: returns whether the name of thread `id` can be stored in the row of `thread`. Threads of two
- * inputs with equal pid and tid share one row, which has the name of the first. */
+/* V6: returns true if the name of thread `id` can be stored in the row of `thread`. Threads of two
+ * inputs with equal pid and tid share a row, which contains the name of the first. */
 static bool can_store_name(struct ttr_writer *out, const struct nettrace_output_thread *thread,
                            ttr_id id, ttr_id name)
 {
@@ -116,8 +116,8 @@ static void append_thread_row(struct ttr_writer *out, struct nettrace_output_thr
         store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
 }
 
-/* Adds a thread to the list of declared threads. A failed allocation is reported by the caller
- * after the event. */
+/* Adds a thread to the list of declared threads. If memory is out, the caller reports it after the
+ * event. */
 static void record_declared_thread(struct ttr_writer *out, uint32_t index)
 {
     struct nettrace_writer *w = out->ctx;
@@ -165,7 +165,7 @@ bool nettrace_threads_are_stale(struct ttr_writer *out)
     return is_stale;
 }
 
-/* --- Threads of an event --- */
+/* --- Threads that an event refers to --- */
 
 const struct nettrace_reader *nettrace_get_source_reader(const struct ttr_writer *out,
                                                          const ttr_event *event)
@@ -176,8 +176,8 @@ const struct nettrace_reader *nettrace_get_source_reader(const struct ttr_writer
                                                                                : NULL;
 }
 
-/* Returns the index of the output thread that captured an event: for nettrace the thread of its
- * track, else the thread of the event. Returns SIZE_MAX if memory is exhausted. */
+/* Returns the index of the output thread that captured an event: the thread of its track if the
+ * source is nettrace, else the thread of the event. Returns SIZE_MAX if memory is out. */
 static size_t find_capture_thread(struct ttr_writer *out, const ttr_event *event, size_t thread)
 {
     struct nettrace_writer *w = out->ctx;
@@ -201,7 +201,7 @@ bool nettrace_set_header_threads(struct ttr_writer *out, const ttr_event *event,
                                  struct nettrace_header *header)
 {
     struct nettrace_writer *w = out->ctx;
-    size_t thread = nettrace_thread_index(out, event->thread);
+    size_t thread = nettrace_get_output_thread_index(out, event->thread);
     size_t capture = thread == SIZE_MAX ? SIZE_MAX : find_capture_thread(out, event, thread);
     if (capture == SIZE_MAX)
         return false;

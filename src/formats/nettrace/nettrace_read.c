@@ -5,16 +5,16 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* Number of bytes that opening needs. Requesting more could block: a live trace may send them much
- * later. */
+/* bytes that are read when a trace is opened; not more, because a live trace may send the next
+ * bytes much later */
 #define OPEN_BYTES (NETTRACE_MAGIC_BYTES + 4 + NETTRACE_SERIALIZATION_BYTES)
 #define FLAT_BYTES ((uint64_t)1 << 20)
-/* largest accepted event; real events have less than 64 KiB */
+/* limit of an event in bytes; real events have less than 64 KiB */
 #define FLAT_EVENT_MAX ((uint64_t)16 << 20)
 
-/* Reads events of V1 and V2, which are stored without blocks up to an end tag. The label table at
- * the end of the file stores the offset of that tag. It is not used, so that pipes can be read. The
- * tag is found because the bytes after it are not a valid event. */
+/* Reads events of V1 and V2, which are stored without blocks up to an end tag. Finds the tag by
+ * the bytes after it, which are not a valid event. (Its offset is in the label table at the end of
+ * the file, which is not read, since the input may be a pipe.) */
 static ttr_status read_flat_events(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
@@ -23,7 +23,7 @@ static ttr_status read_flat_events(struct nettrace_reader *reader)
         ttr_status status = nettrace_load_bytes(reader, reader->at, need, &bytes);
         if (status != TTR_OK)
             return status;
-        /* a fixed size, so that the result does not depend on the size of the window */
+        /* a fixed number, so that the result does not depend on the size of the window */
         size_t n = bytes.n < need ? bytes.n : (size_t)need;
         struct nettrace_block block = {.begin = bytes.p,
                                        .end = bytes.p + n,
@@ -61,9 +61,9 @@ static ttr_status read_next_block(struct nettrace_reader *reader)
                                           : nettrace_read_object(reader);
 }
 
-/* Clears the tables of stacks, labels, threads and metadata if a sequence point requested it. Call
- * only if no event is waiting. */
-static void apply_resets(struct nettrace_reader *reader)
+/* Clears the tables that a sequence point requests to clear: stacks, labels, threads, metadata.
+ * Events must not be waiting. */
+static void clear_requested_tables(struct nettrace_reader *reader)
 {
     if (reader->resets_stacks) {
         nettrace_stacks_reset(&reader->stacks);
@@ -99,7 +99,7 @@ static ttr_status fill_batch(struct input *in, ttr_error *error)
             return reader->failed;
         if (in->n)
             return TTR_OK;
-        apply_resets(reader);
+        clear_requested_tables(reader);
         ttr_status status = TTR_OK;
         bool is_given = reader->order.heap_n == 0 && reader->order.gaps_n == 0;
         if (!reader->is_over)
@@ -125,7 +125,7 @@ ttr_status nettrace_read_batch(struct input *in, ttr_error *error)
     return status;
 }
 
-/* Parses the V6 file head: u32 0, where older versions have a length, then u32 major, u32 minor. */
+/* Parses the V6 file head: u32 0 (older versions have a length there), u32 major, u32 minor. */
 static ttr_status parse_head6(struct nettrace_reader *reader, struct cursor *c)
 {
     uint32_t major = cursor_u32le(c);
@@ -208,7 +208,7 @@ ttr_status nettrace_reader_open(struct input *in, ttr_error *error)
                                                               .kind = NETTRACE_CHUNK_FILE_HEAD});
         status = nettrace_load_bytes(reader, reader->at, 1, &bytes);
     }
-    /* reads the first object too: nearly always Trace, which declares clock and version */
+    /* read the first object, too: it is nearly always Trace, which declares clock and version */
     if (status == TTR_OK && !reader->is_over && bytes.n > 0)
         status = reader->version >= NETTRACE_V6 ? nettrace_read_block6(reader)
                                                 : nettrace_read_object(reader);

@@ -5,16 +5,17 @@
  * sorted event. If that sorted event is left out, a new block is started. */
 #include "formats/nettrace/nettrace_copy.h"
 
-#define BLOCK_MAX ((size_t)1 << 20) /* bytes of events per block */
+#define BLOCK_MAX ((size_t)1 << 20) /* maximum bytes of events per output block */
 
-/* A source block, and the output blocks that replace it. */
+/* A block of the source, and the output blocks that replace it. */
 struct block_rebuild {
     struct nettrace_copy *copy;
     struct ttr_writer *out;
     struct nettrace_frame frame;
-    struct nettrace_header last; /* last header written to the open output block */
-    uint64_t least, most;        /* lowest and highest ticks in the open output block */
-    uint64_t capture;            /* capture thread to which `dropped` applies */
+    /* header that was written to the open output block last */
+    struct nettrace_header last;
+    uint64_t least, most; /* lowest and highest ticks in the open output block */
+    uint64_t capture;     /* capture thread of which `dropped` events were removed */
     uint32_t dropped;
     bool is_open, has_capture, is_out_of_memory;
     enum nettrace_block_kind kind;
@@ -71,7 +72,7 @@ static void end_rebuilt_block(struct block_rebuild *rebuild)
     nettrace_frame_end(rebuild->out, &rebuild->frame);
 }
 
-/* V4 to V6: appends an event that was not left out; in V4 and V5 also metadata events. */
+/* V4 to V6: appends an event to the open block; in V4 and V5 also metadata. */
 static void append_kept_event(struct block_rebuild *rebuild, const struct nettrace_header *h)
 {
     struct buffer *to = &rebuild->out->buffer;
@@ -91,7 +92,7 @@ static void append_kept_event(struct block_rebuild *rebuild, const struct nettra
     buffer_add(to, h->payload, h->payload_size);
 }
 
-/* V3: appends an event that was not left out, with its stack and padding. */
+/* V3: appends an event, with its stack and padding. */
 static void append_kept_event3(struct block_rebuild *rebuild, const struct nettrace_header *h)
 {
     if (!rebuild->is_open)
@@ -104,8 +105,8 @@ static bool has_usable_metadata(const struct nettrace_copy *copy, const struct n
     return nettrace_metadata_is_usable(copy->version, cursor_init(h->payload, h->payload_size, 0));
 }
 
-/* Moves the cursor to the first event of a block (V4 to V6). Returns how the headers of its events
- * are encoded. */
+/* Moves the cursor to the first event of a block (V4 to V6). Returns the encoding of its event
+ * headers. */
 static enum nettrace_codec skip_block_header(struct cursor *c, bool is_v6)
 {
     struct cursor head = *c;
@@ -116,14 +117,14 @@ static enum nettrace_codec skip_block_header(struct cursor *c, bool is_v6)
                                              : CODEC_PLAIN;
 }
 
-/* Consecutive events of a chunk, and the header before the first one. */
+/* Consecutive events of a chunk, and the header that precedes them. */
 struct event_range {
     struct nettrace_header before;
     struct nettrace_header_range span;
 };
 
-/* Returns the i-th range of events of a block: the complete block, or a segment of a damaged one.
- * Returns false after the last. `c` is at the first event. */
+/* Returns range number i of the events in a block: all of them, or a segment of a damaged block.
+ * Returns false if there are fewer. `c` is at the first event. */
 static bool get_event_range(const struct nettrace_chunk *chunk, const struct cursor *c,
                             enum nettrace_codec codec, uint32_t i, struct event_range *range)
 {
@@ -136,7 +137,7 @@ static bool get_event_range(const struct nettrace_chunk *chunk, const struct cur
     range->before.next = c->p + segment.begin;
     range->before.activity = segment.activity_at ? c->p + segment.activity_at : NULL;
     range->before.related = segment.related_at ? c->p + segment.related_at : NULL;
-    range->span = nettrace_header_range_over(range->before.next, c->p + segment.end, codec);
+    range->span = nettrace_make_header_range(range->before.next, c->p + segment.end, codec);
     return true;
 }
 
@@ -155,7 +156,7 @@ void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *ou
     end_rebuilt_block(&rebuild);
 }
 
-/* Appends an event of a block if it arrived. */
+/* Appends an event of a block unless a filter has removed it. */
 static void rebuild_event(struct block_rebuild *rebuild, const struct nettrace_header *h,
                           uint64_t offset)
 {
@@ -198,7 +199,7 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
     enum { METADATA_AT = 4 };
     struct nettrace_header h = {.next = bytes};
     const struct nettrace_header_range span =
-        nettrace_header_range_over(bytes, bytes + chunk->size, CODEC_OLDEST);
+        nettrace_make_header_range(bytes, bytes + chunk->size, CODEC_OLDEST);
     while (h.next < span.end && nettrace_decode_header(&h, &span, false)) {
         uint64_t offset = chunk->offset + (uint64_t)(h.start - bytes), now = ttr_writer_bytes(out);
         size_t at = out->buffer.n;
@@ -217,7 +218,8 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
     return true;
 }
 
-/* V4, V5: appends the rows of a sequence point, with numbers reduced by the events left out. */
+/* V4, V5: appends the rows of a sequence point, with sequence numbers reduced by the removed
+ * events. */
 static void append_reduced_sequences(const struct nettrace_copy *copy, struct buffer *to,
                                      struct cursor *c)
 {
@@ -228,7 +230,7 @@ static void append_reduced_sequences(const struct nettrace_copy *copy, struct bu
     }
 }
 
-/* V6: appends rows of thread index and sequence number, reduced by the events left out. */
+/* V6: appends rows of thread index and sequence number, reduced by the removed events. */
 static void append_reduced_sequences6(struct nettrace_copy *copy, struct buffer *to,
                                       struct cursor *c, bool are_ended_threads)
 {

@@ -1,8 +1,8 @@
-/* Repairs damaged chunks other than event blocks: writes the complete rows in a new frame with a
- * corrected count. */
+/* Repairs damaged chunks that are not blocks of events: writes their complete rows in a new frame,
+ * with the number of rows corrected. */
 #include "formats/nettrace/nettrace_copy.h"
 
-/* Copies the stacks that are complete, and stores their corrected count. */
+/* Copies the complete stacks and stores their number. */
 static void repair_stacks(struct ttr_writer *out, struct cursor *c)
 {
     size_t at = out->buffer.n + 4;
@@ -63,7 +63,7 @@ static bool is_complete_thread_row(struct cursor row)
     return !row.failed;
 }
 
-/* V6: copies the rows that are complete and valid. Each row is preceded by its size. */
+/* V6: copies the rows that are complete and valid. A row starts with its size. */
 static void repair_rows(struct ttr_writer *out, struct cursor *c,
                         bool (*is_good)(struct cursor row))
 {
@@ -79,13 +79,14 @@ static void repair_rows(struct ttr_writer *out, struct cursor *c,
 
 static void repair_metadata6(struct ttr_writer *out, struct cursor *c)
 {
-    nettrace_append_u16(&out->buffer, 0); /* empty header: no known version stores a longer one */
+    /* the header of the block is empty in all known versions */
+    nettrace_append_u16(&out->buffer, 0);
     if (cursor_skip(c, cursor_u16le(c)))
         repair_rows(out, c, is_complete_metadata_row);
 }
 
-/* V6: copies the complete pairs of thread index and sequence number. In a sequence point the count
- * of the pairs precedes them. */
+/* V6: copies the complete pairs of thread index and sequence number. In a sequence point, their
+ * number precedes them. */
 static void repair_sequence_pairs(struct ttr_writer *out, struct cursor *c, bool is_point)
 {
     enum { HEAD = 12 };
@@ -111,8 +112,8 @@ static void repair_sequence_pairs(struct ttr_writer *out, struct cursor *c, bool
         store_u32le(to->bytes + at, n);
 }
 
-/* V6: copies clock, pointer size and complete string pairs. If the clock is truncated, writes the
- * values that the reader assumed. */
+/* V6: copies clock, pointer size and complete pairs of strings. If the clock is cut off, writes
+ * the values that the reader assumed. */
 static void repair_trace6(struct ttr_writer *out, struct cursor *c)
 {
     enum { CLOCK = 32 };
@@ -179,7 +180,7 @@ static void repair_block6(struct ttr_writer *out, const struct nettrace_chunk *c
     nettrace_frame_end(out, &frame);
 }
 
-/* V4, V5: writes a sequence point with the complete rows. */
+/* V4, V5: writes a sequence point with those rows that are complete. */
 static void repair_point(struct ttr_writer *out, unsigned version, struct cursor *c)
 {
     enum { ROW = 12 };

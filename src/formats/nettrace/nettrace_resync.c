@@ -30,26 +30,26 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* a few blocks: recorders write up to about 1 MiB per block */
+/* bytes that are searched: a few blocks, since recorders write up to about 1 MiB per block */
 #define SEARCH_BYTES ((uint64_t)8 << 20)
-#define WORK_EACH 64u    /* bytes of content checked per byte of input */
-#define METADATA_MIN 20u /* smallest payload of metadata of V1 and V2 */
+#define WORK_EACH 64u    /* bytes of content that may be checked, per byte of input */
+#define METADATA_MIN 20u /* bytes of the smallest payload of metadata in V1 and V2 */
 
-/* --- Events of V1 and V2 --- */
+/* --- Search in V1 and V2 --- */
 
-/* Returns whether metadata, or an event with known metadata, start at `p`. */
+/* Returns true if metadata, or an event with known metadata, start at `p`. */
 static bool is_flat_event(const struct nettrace_reader *reader, const uint8_t *p,
                           const uint8_t *end)
 {
     struct nettrace_header h = {.next = p};
-    const struct nettrace_header_range span = nettrace_header_range_over(p, end, CODEC_OLDEST);
+    const struct nettrace_header_range span = nettrace_make_header_range(p, end, CODEC_OLDEST);
     if (!nettrace_decode_header(&h, &span, false))
         return false;
     return h.metadata ? nettrace_find_type(&reader->types, h.metadata) != NULL
                       : h.payload_size >= METADATA_MIN;
 }
 
-/* Returns the offset of the next event of V1 or V2, which have no blocks; n if none is found. */
+/* Returns the offset of the next event of V1 or V2, which have no blocks; n if there is none. */
 static size_t find_flat_event(const struct nettrace_reader *reader, const uint8_t *p, size_t n)
 {
     for (size_t at = 1; at < n; at++)
@@ -58,7 +58,7 @@ static size_t find_flat_event(const struct nettrace_reader *reader, const uint8_
     return n;
 }
 
-/* --- Blocks of V6 --- */
+/* --- Search in V6 --- */
 
 enum { END_BYTES = 4, HEAD_BYTES = 4, KINDS = NETTRACE_BLOCK_LABELS + 1 };
 
@@ -72,8 +72,8 @@ static unsigned get_block6_kind(const uint8_t *head)
     return head[3];
 }
 
-/* Moves `c` past the header of an event block to its first event, and decodes that event. Returns
- * false if the header or event is invalid, or the event has no metadata number. */
+/* Moves `c` to the first event of an event block and decodes it. Returns false if the block header
+ * or the event is invalid, or the event has no metadata number. */
 static bool parse_first_event(struct cursor *c, struct nettrace_header_range *span,
                               struct nettrace_header *h)
 {
@@ -83,14 +83,14 @@ static bool parse_first_event(struct cursor *c, struct nettrace_header_range *sp
     if (size < NETTRACE_BLOCK_HEADER || flags > NETTRACE_BLOCK_COMPRESSED || least > most ||
         !cursor_skip(c, size))
         return false;
-    *span = nettrace_header_range_over(
+    *span = nettrace_make_header_range(
         c->p, c->end, flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN_V6);
     *h = (struct nettrace_header){.next = c->p};
     return c->p == c->end || (nettrace_decode_header(h, span, true) && h->metadata != 0);
 }
 
-/* The consume_ functions move the cursor over valid content of one kind of block. They return false
- * at the first invalid row. */
+/* The consume_ functions move the cursor over valid content of one kind of block. They return
+ * false at the first row that is invalid. */
 static bool consume_events(struct cursor *c)
 {
     struct nettrace_header h;
@@ -119,7 +119,7 @@ static bool consume_metadata(struct cursor *c)
     return cursor_skip(c, cursor_u16le(c)) && consume_rows(c, ROW_MIN);
 }
 
-/* any bytes are valid varints, so content above this size does not prove that the block is valid */
+/* any bytes are valid varints, so larger content does not prove that the block is valid */
 static bool consume_sequence_pairs(struct cursor *c)
 {
     enum { BYTES_MAX = 65536 };
@@ -178,15 +178,15 @@ static bool consume_content(unsigned kind, struct cursor *c)
     }
 }
 
-/* Returns whether the complete content of a block is valid for its kind. */
+/* Returns true if all content of a block is valid for its kind. */
 static bool is_valid_content(unsigned kind, struct cursor *c)
 {
     return consume_content(kind, c) && !c->failed && cursor_left(c) == 0;
 }
 
-/* --- V6: stricter checks of content, for blocks at positions where none is expected --- */
+/* --- Stricter checks of content in V6, for blocks at unexpected positions --- */
 
-/* Skips a row of the thread table. Returns false if it has an unknown kind of content. */
+/* Skips a row of the thread table. Returns false if it contains an unknown kind of label. */
 static bool skip_thread_row(struct cursor row)
 {
     enum { NAME = 1, PID, TID, PAIR };
@@ -224,7 +224,8 @@ static bool skip_rows(struct cursor *c, bool (*skip_row)(struct cursor row))
     return true;
 }
 
-/* Returns whether `n` pairs, or all up to the end if `n` is 0, have declared threads. */
+/* Returns true if all threads of `n` pairs are declared; if `n` is 0, of all pairs up to the
+ * end. */
 static bool are_thread_pairs(const struct nettrace_reader *reader, struct cursor *c, uint32_t n)
 {
     for (uint32_t i = 0; n ? i < n : cursor_left(c) > 0; i++) {
@@ -248,8 +249,7 @@ static bool are_stack_sizes(const struct nettrace_reader *reader, struct cursor 
     return is_valid;
 }
 
-/* Returns whether content that is_valid_content() accepts is improbable as part of something else.
- */
+/* Returns true if content that is_valid_content() accepts is hardly anything else by chance. */
 static bool is_convincing_content(const struct nettrace_reader *reader, unsigned kind,
                                   struct cursor c)
 {
@@ -279,21 +279,20 @@ static bool is_convincing_content(const struct nettrace_reader *reader, unsigned
     }
 }
 
-/* Search for blocks in bytes of the input. `is_end`: the input ends after these bytes. */
+/* State of a search for blocks in bytes of the input. is_end: the input ends after these bytes. */
 struct block_search {
     const struct nettrace_reader *reader;
     const uint8_t *p;
     size_t n;
-    uint64_t work;    /* remaining bytes of content that may be checked */
-    unsigned chain_n; /* blocks of the chain that was found */
+    uint64_t work;    /* bytes of content that may still be checked */
+    unsigned chain_n; /* number of blocks in the chain that was found */
     bool is_end;
 };
 
 enum { CHAIN = 3 };
 
-/* Finds the blocks of a chain by their sizes and kinds only: three blocks that follow each other,
- * or fewer up to the end mark. Stores their positions, and returns their number; 0 if no chain
- * starts at `at`. */
+/* Finds a chain of blocks by sizes and kinds only: three consecutive blocks, or fewer before the
+ * end mark. Stores their positions and returns their number; 0 if no chain starts at `at`. */
 static unsigned measure_chain(const struct block_search *search, size_t at, size_t *positions)
 {
     bool is_end_mark = false;
@@ -315,7 +314,7 @@ static unsigned measure_chain(const struct block_search *search, size_t at, size
     return CHAIN;
 }
 
-/* Returns whether the complete block at index `at` has valid content. */
+/* Returns true if the block at index `at` is complete and its content is valid. */
 static bool is_valid_block_at(struct block_search *search, size_t at)
 {
     const uint8_t *p = search->p + at;
@@ -330,8 +329,8 @@ static bool is_valid_block_at(struct block_search *search, size_t at)
     return is_valid;
 }
 
-/* Returns whether a chain of valid blocks starts at `at`. Sizes are compared first: they exclude
- * nearly all positions, so contents are seldom checked. */
+/* Returns true if a chain of valid blocks starts at `at`. Checks sizes first, which exclude nearly
+ * all positions, so that contents are rarely checked. */
 static bool is_block_chain_at(struct block_search *search, size_t at)
 {
     size_t positions[CHAIN];
@@ -343,8 +342,8 @@ static bool is_block_chain_at(struct block_search *search, size_t at)
     return n > 0;
 }
 
-/* Returns the first position from `from` on at which a chain of blocks starts; search->n if there
- * is none. */
+/* Returns the first position, from `from` on, at which a chain of blocks starts; search->n if
+ * there is none. */
 static size_t find_block(struct block_search *search, size_t from)
 {
     for (size_t at = from; at < search->n; at++)
@@ -356,16 +355,17 @@ static size_t find_block(struct block_search *search, size_t from)
 static struct block_search init_block_search(const struct nettrace_reader *reader,
                                              const struct nettrace_bytes *bytes)
 {
-    size_t n = bytes->n < SEARCH_BYTES
-                   ? bytes->n
-                   /* a fixed amount makes results independent of the window size */
-                   : (size_t)SEARCH_BYTES;
+    size_t n =
+        bytes->n < SEARCH_BYTES
+            ? bytes->n
+            /* a fixed number, so that the result does not depend on the size of the window */
+            : (size_t)SEARCH_BYTES;
     return (struct block_search){
         reader, bytes->p, n, WORK_EACH * (uint64_t)n, 0, bytes->n < SEARCH_BYTES};
 }
 
-/* Returns whether the content fits the kind of a block. In event blocks only the first event is
- * checked. */
+/* Returns true if a block of this kind can have the content. Checks only the first event of event
+ * blocks. */
 static bool is_plausible_content(unsigned kind, struct cursor c)
 {
     struct nettrace_header h;
@@ -374,10 +374,10 @@ static bool is_plausible_content(unsigned kind, struct cursor c)
                                          : is_valid_content(kind, &c);
 }
 
-/* Sets `may` if a block can start `skip` bytes after file offset `at`. Accepts a block of a known
- * kind; if `is_known` is false, also a block after up to eight blocks of unknown kinds. An end mark
- * is accepted only at the end of the input or after an unknown kind. The window keeps the bytes
- * from `at` on. */
+/* Sets `may` if a block can start `skip` bytes after file offset `at`: a block of a known kind; if
+ * `is_known` is false, also one after up to eight blocks of unknown kinds. Accepts an end mark
+ * only at the end of the input or after an unknown kind. The window keeps the bytes from `at`
+ * on. */
 static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, uint64_t skip,
                                   bool is_known, bool *may)
 {
@@ -406,15 +406,15 @@ static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, u
     return TTR_OK;
 }
 
-/* Returns whether the bytes up to index `end` are valid content of the first block. */
-static bool is_content_at(const struct block_search *search, size_t end)
+/* Returns true if the bytes up to index `end` are valid content of the first block. */
+static bool is_valid_content_up_to(const struct block_search *search, size_t end)
 {
     struct cursor c = cursor_init(search->p, end, 0);
     return cursor_skip(&c, HEAD_BYTES) && is_valid_content(get_block6_kind(search->p), &c);
 }
 
-/* Searches for a chain of blocks at other positions than the size predicts. After an end mark any
- * position is accepted, unless another trace starts at it. */
+/* Searches for a chain of blocks that does not start where the size predicts. After an end mark,
+ * accepts any position, unless another trace starts there. */
 static ttr_status find_block_after_this(struct nettrace_reader *reader, uint64_t at,
                                         struct nettrace_block_extent *extent, bool is_end)
 {
@@ -426,9 +426,10 @@ static ttr_status find_block_after_this(struct nettrace_reader *reader, uint64_t
     bool is_other = is_end && search.n >= HEAD_BYTES + NETTRACE_MAGIC_BYTES &&
                     memcmp(bytes.p + HEAD_BYTES, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0;
     size_t found = is_other ? search.n : find_block(&search, 1);
-    /* the last bytes of a truncated block may look like blocks and an end mark by chance */
+    /* the last bytes of a block that is cut off may look like blocks and an end mark by chance */
     extent->is_short_chain = search.chain_n < CHAIN;
-    bool is_chance = extent->is_cut && extent->is_short_chain && !is_content_at(&search, found);
+    bool is_chance =
+        extent->is_cut && extent->is_short_chain && !is_valid_content_up_to(&search, found);
     bool is_elsewhere =
         found < search.n && !is_chance && (is_end || found != HEAD_BYTES + extent->size);
     extent->is_lost |= is_elsewhere;
@@ -436,8 +437,8 @@ static ttr_status find_block_after_this(struct nettrace_reader *reader, uint64_t
     return TTR_OK;
 }
 
-/* Searches for a chain of blocks that starts within a block of an unknown kind, or within one after
- * which no block can start. If there is one, the size is wrong; else it is trusted. */
+/* If a block has an unknown kind, or no block can start after it: searches for a chain of blocks
+ * inside it. If there is one, the size of the block is wrong; else it counts as right. */
 static ttr_status find_inner_block(struct nettrace_reader *reader, uint64_t at,
                                    struct nettrace_block_extent *extent)
 {
@@ -449,7 +450,7 @@ static ttr_status find_inner_block(struct nettrace_reader *reader, uint64_t at,
     return status;
 }
 
-/* Returns whether a block of an unknown kind contains events, so that its kind must be damaged. */
+/* Returns true if a block of an unknown kind contains events, so its kind must be damaged. */
 static bool is_event_block_of_unknown_kind(unsigned kind, struct cursor c)
 {
     return kind >= KINDS && cursor_left(&c) > NETTRACE_BLOCK_HEADER && consume_events(&c);
@@ -489,10 +490,10 @@ ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at, 
     return find_block_after_this(reader, at, extent, kind == NETTRACE_BLOCK_END);
 }
 
-/* --- Search in all versions --- */
+/* --- Skipping of damage in all versions --- */
 
-/* Skips damaged bytes up to `found`. If nothing was found, skips half of the window, since a block
- * may start in the other half. */
+/* Skips damaged bytes up to `found`. If nothing was found, skips only half of the window, since a
+ * block may start in the second half. */
 static ttr_status skip_damaged_bytes(struct nettrace_reader *reader, size_t n, size_t found,
                                      bool is_end)
 {

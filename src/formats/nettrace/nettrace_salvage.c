@@ -15,7 +15,8 @@
  * Order of calls: nettrace_scan_block() scans a block once. If its events do not fill the block,
  * nettrace_salvage_block() returns segments of plausible events, which are scanned in place of the
  * block. If the events fill the block, but their times contradict its header, one time delta is
- * damaged: nettrace_undo_time() returns two segments, of which the second has corrected times.
+ * damaged: nettrace_correct_damaged_time() returns two segments, of which the second has corrected
+ * times.
  *
  * An event is plausible if its metadata are defined and its time is in the range of the block; in
  * V6 its thread must be declared, too. The state from which headers are decoded is that of the last
@@ -34,27 +35,28 @@ enum { RECENT_MAX = 16, CHAIN_MIN = 64, WORK_EACH = 8, METADATA_MIN = 20, LARGE 
 enum { CHECKED = 4, CHOICE_BYTES = 4096 };
 #define CPUS_MAX 65536u
 
-/* State at the end of an event: `header` can be used to decode the next one. */
+/* State after an event, from which the next event can be decoded. */
 struct event_end {
     struct nettrace_header header;
-    uint64_t least, most; /* lowest and highest ticks up to here */
+    uint64_t least, most; /* lowest and highest ticks of all events so far */
 };
 
 struct salvage {
     const struct nettrace_reader *reader;
     const struct nettrace_block *block;
-    struct event_end recent[RECENT_MAX]; /* ring of the last plausible events */
-    uint32_t recent_n;                   /* number of events so far */
-    struct nettrace_header broken;       /* header after those, which is not plausible */
-    uint64_t work;                       /* remaining header decodes */
-    bool is_v6, has_times;               /* has_times: block->least and most are usable */
-    bool is_strict;                      /* each payload must fit its type */
+    struct event_end recent[RECENT_MAX]; /* ring buffer of the last plausible events */
+    uint32_t recent_n;                   /* number of plausible events so far */
+    /* header of the event after them, which is not plausible */
+    struct nettrace_header broken;
+    uint64_t work;         /* number of headers that may still be decoded */
+    bool is_v6, has_times; /* has_times: the times in the block's header can be used */
+    bool is_strict;        /* each payload must end with the last field of its type */
 };
 
 static bool decode_next_header(const struct salvage *salvage, struct nettrace_header *h,
                                const uint8_t *origin)
 {
-    const struct nettrace_header_range span = nettrace_header_range_over(
+    const struct nettrace_header_range span = nettrace_make_header_range(
         origin, salvage->block->end, (enum nettrace_codec)salvage->block->codec);
     return h->next < span.end && nettrace_decode_header(h, &span, salvage->is_v6);
 }
@@ -64,12 +66,12 @@ static bool has_delta_times(const struct salvage *salvage)
     return salvage->block->codec == CODEC_COMPRESSED;
 }
 
-/* Returns whether the event can be one of this block, apart from its time. */
+/* Returns true if an event may be part of this block, apart from its time. */
 static bool is_plausible_event(const struct salvage *salvage, const struct nettrace_header *h)
 {
     const struct nettrace_reader *reader = salvage->reader;
     bool is_old = salvage->block->codec >= CODEC_OLD;
-    /* the size of a damaged event is not checked yet */
+    /* the size of a damaged event was not checked yet */
     if (h->payload > salvage->block->end ||
         h->payload_size > (size_t)(salvage->block->end - h->payload))
         return false;
@@ -82,7 +84,7 @@ static bool is_plausible_event(const struct salvage *salvage, const struct nettr
     if (!type || (h->cpu >= CPUS_MAX && h->cpu != UINT32_MAX))
         return false;
     if ((salvage->is_strict || h->payload_size >= LARGE) && !type->has_misfits &&
-        !nettrace_payload_fits(type, h->payload, h->payload_size))
+        !nettrace_fields_end_with_payload(type, h->payload, h->payload_size))
         return false;
     return !salvage->is_v6 || pair_map_get(&reader->threads.by_index, h->thread, 0) != NULL;
 }
@@ -92,17 +94,20 @@ static bool is_time_in_block(const struct salvage *salvage, uint64_t ticks)
     return !salvage->has_times || (ticks >= salvage->block->least && ticks <= salvage->block->most);
 }
 
-/* Plausible events that follow each other. */
+/* Consecutive plausible events. */
 struct chain {
-    uint64_t first;          /* ticks of the first event */
-    int64_t lowest, highest; /* ticks of all events, from `first` on */
+    uint64_t first; /* ticks of the first event */
+    /* lowest and highest ticks of all events, relative to `first` */
+    int64_t lowest, highest;
     uint32_t n;
     uint32_t
-        misfits; /* number of payloads that do not fit their type, of the first CHECKED events */
-    bool is_complete; /* the chain ends at the end of the block */
+        /* number of payloads, of the first CHECKED events, that do not end with the last field
+         * of their type */
+        misfits;
+    bool is_complete; /* the last event ends at the end of the block */
 };
 
-/* Returns whether the ticks since the first event are possible within the block. */
+/* Returns true if the time since the first event is possible in this block. */
 static bool add_chain_time(const struct salvage *salvage, struct chain *chain, uint64_t ticks)
 {
     uint64_t range = salvage->block->most - salvage->block->least;
@@ -119,10 +124,10 @@ static bool is_payload_valid(const struct salvage *salvage, const struct nettrac
 {
     const struct nettrace_type *type =
         h->metadata ? nettrace_find_type(&salvage->reader->types, h->metadata) : NULL;
-    return !type || nettrace_payload_fits(type, h->payload, h->payload_size);
+    return !type || nettrace_fields_end_with_payload(type, h->payload, h->payload_size);
 }
 
-/* Decodes a chain from `h->next` on. Its length is limited by the remaining work. */
+/* Decodes a chain of events from `h->next` on, as far as the remaining work permits. */
 static void parse_chain(struct salvage *salvage, struct nettrace_header h, struct chain *chain)
 {
     const uint8_t *origin = h.next;
@@ -141,17 +146,18 @@ static void parse_chain(struct salvage *salvage, struct nettrace_header h, struc
     chain->is_complete = chain->n > 0 && h.next == salvage->block->end;
 }
 
-/* Returns whether an event cannot start at `p`, since damage often consists of zeros: an event
- * without flags at the time of the event before it, and with an empty payload. */
+/* Returns true if only zeros are at `p`: an event without flags, at the time of the event before
+ * it, with an empty payload. Damage often consists of zeros, so this is not accepted as an
+ * event. */
 static bool is_all_zeros(const struct salvage *salvage, const uint8_t *p)
 {
     size_t left = (size_t)(salvage->block->end - p);
     return has_delta_times(salvage) && left >= 4 && load_u32le(p) == 0;
 }
 
-/* Decodes plausible events from `begin` on, and keeps the last ones in the ring. Returns true at
- * the end of the block. */
-static bool decode_plausible(struct salvage *salvage, const struct nettrace_header *begin)
+/* Decodes plausible events from `begin` on, and keeps the last ones in the ring buffer. Returns
+ * true if they end at the end of the block. */
+static bool decode_plausible_events(struct salvage *salvage, const struct nettrace_header *begin)
 {
     struct event_end *ring = salvage->recent;
     const uint8_t *origin = begin->next;
@@ -169,10 +175,10 @@ static bool decode_plausible(struct salvage *salvage, const struct nettrace_head
     return ring[(salvage->recent_n - 1) % RECENT_MAX].header.next == salvage->block->end;
 }
 
-/* Sets the ticks from which the deltas of a chain lead to the highest or the lowest time of the
- * block, if the events before do not have that time. */
-static void fit_ticks(const struct salvage *salvage, const struct event_end *before,
-                      const struct chain *chain, struct nettrace_header *begin)
+/* Sets the ticks before a chain such that its deltas lead to the highest or lowest time in the
+ * block's header, unless earlier events have that time. */
+static void set_ticks_before_chain(const struct salvage *salvage, const struct event_end *before,
+                                   const struct chain *chain, struct nettrace_header *begin)
 {
     const struct nettrace_block *block = salvage->block;
     uint64_t delta = chain->first - begin->ticks, least = block->least - (uint64_t)chain->lowest,
@@ -185,8 +191,9 @@ static void fit_ticks(const struct salvage *salvage, const struct event_end *bef
         begin->ticks = least - delta;
 }
 
-/* Returns the state from which an event at `p` can be decoded: that after the damaged event, if its
- * header is undamaged, since most damage is in payloads; else that after the event before it. */
+/* Returns the state from which the event at `p` can be decoded: that after the damaged event if
+ * its header is undamaged, as usual, since most damage is in payloads; else that after the event
+ * before it. */
 static struct nettrace_header decode_header_after(const struct salvage *salvage, uint32_t i,
                                                   uint32_t last, const uint8_t *p)
 {
@@ -203,9 +210,10 @@ static struct nettrace_header decode_header_after(const struct salvage *salvage,
     return h;
 }
 
-/* Returns the number of undamaged events in the ring before `p`, without those at its end that do
- * not fit their type: they are probably damaged, too. */
-static uint32_t count_undamaged(const struct salvage *salvage, uint32_t first, const uint8_t *p)
+/* Returns how many events of the ring buffer before `p` are undamaged. Does not count the last
+ * ones if their payloads do not match their type: they are probably damaged, too. */
+static uint32_t count_undamaged_events(const struct salvage *salvage, uint32_t first,
+                                       const uint8_t *p)
 {
     const struct event_end *ring = salvage->recent;
     uint32_t i = first, last = salvage->recent_n - 1;
@@ -216,15 +224,15 @@ static uint32_t count_undamaged(const struct salvage *salvage, uint32_t first, c
     return i;
 }
 
-/* A position at which a chain starts. */
+/* A possible continuation after damage. */
 struct choice {
     struct chain chain;
-    struct nettrace_header header; /* state before the chain */
+    struct nettrace_header header; /* state before the first event of the chain */
     bool is_set;
 };
 
-/* Returns whether a chain has more events than those in the ring that it replaces: `last - i`
- * events end after its start. */
+/* Returns true if a chain has more events than the ones in the ring buffer that it would replace;
+ * `last - i` of these end after its start. */
 static bool has_more_events(const struct chain *chain, uint32_t i, uint32_t last)
 {
     return chain->n > last - i && (chain->is_complete || chain->n >= CHAIN_MIN);
@@ -237,15 +245,15 @@ static bool is_better_choice(const struct chain *chain, const struct choice *bes
     return chain->misfits < best->chain.misfits;
 }
 
-/* Finds the next chain of plausible events after those in the ring. Sets `end` to the end of the
- * last event before it, and `begin` to the state from which its first event can be decoded. Returns
- * false if there is none.
+/* Finds the next chain of plausible events after those in the ring buffer. Sets `end` to the end
+ * of the last event before it, and `begin` to the state before its first event. Returns false if
+ * there is none.
  *
- * A chain that starts within the damage may lead to the undamaged events, too. So chains in some
- * bytes after the first one are compared, and the one with the fewest events that do not fit their
- * type is chosen. */
-static bool find_chain(struct salvage *salvage, struct event_end *end,
-                       struct nettrace_header *begin)
+ * A chain that starts inside the damage may lead to the undamaged events, too. So chains that
+ * start at the next bytes are compared, and the one with the fewest payloads that do not match
+ * their type is chosen. */
+static bool find_plausible_chain(struct salvage *salvage, struct event_end *end,
+                                 struct nettrace_header *begin)
 {
     uint32_t last = salvage->recent_n - 1, first = last < RECENT_MAX ? 0 : last - RECENT_MAX + 1;
     const struct event_end *ring = salvage->recent;
@@ -267,11 +275,11 @@ static bool find_chain(struct salvage *salvage, struct event_end *end,
         if (best.is_set && best.chain.is_complete && best.chain.misfits == 0)
             break;
     }
-    i = best.is_set ? count_undamaged(salvage, first, best.header.next) : last;
+    i = best.is_set ? count_undamaged_events(salvage, first, best.header.next) : last;
     *end = ring[i % RECENT_MAX];
     *begin = best.header;
     if (best.is_set)
-        fit_ticks(salvage, end, &best.chain, begin);
+        set_ticks_before_chain(salvage, end, &best.chain, begin);
     return best.is_set;
 }
 
@@ -284,14 +292,15 @@ static struct salvage init_salvage(const struct nettrace_reader *reader,
                               .is_v6 = reader->version >= NETTRACE_V6};
     struct nettrace_header first = {.next = block->begin};
     bool are_exact = reader->blocks_inexact == 0 && (!salvage.is_v6 || reader->blocks_exact > 0);
-    /* a first event outside of the range shows that the header itself may be damaged */
+    /* if even the first event is outside of the range in the block's header, that header may be
+     * damaged */
     salvage.has_times = block->has_times && are_exact &&
                         decode_next_header(&salvage, &first, block->begin) &&
                         first.ticks >= block->least && first.ticks <= block->most;
     return salvage;
 }
 
-/* Appends a segment, if it has bytes and there is room. */
+/* Appends a segment, unless it is empty or there are too many. */
 static void add_segment(struct nettrace_segments *segments, const struct salvage *salvage,
                         const struct nettrace_header *begin, const uint8_t *end)
 {
@@ -315,12 +324,12 @@ bool nettrace_salvage_block(struct nettrace_reader *reader, const struct nettrac
     struct event_end end;
     segments->n = 0;
     while (segments->n < NETTRACE_SEGMENTS_MAX - 1) {
-        bool is_complete = decode_plausible(&salvage, &begin);
+        bool is_complete = decode_plausible_events(&salvage, &begin);
         if (is_complete) {
             add_segment(segments, &salvage, &begin, block->end);
             return segments->n > 0;
         }
-        bool has_next = find_chain(&salvage, &end, &next);
+        bool has_next = find_plausible_chain(&salvage, &end, &next);
         add_segment(segments, &salvage, &begin, end.header.next);
         if (!has_next)
             break;
@@ -329,9 +338,9 @@ bool nettrace_salvage_block(struct nettrace_reader *reader, const struct nettrac
     return segments->n > 0;
 }
 
-/* --- One damaged time --- */
+/* --- Repair of one damaged time --- */
 
-/* Returns the size in bytes of the varint of `x`. */
+/* Returns how many bytes `x` needs as a varint. */
 static unsigned count_varint_bytes(uint64_t x)
 {
     unsigned n = 1;
@@ -340,22 +349,22 @@ static unsigned count_varint_bytes(uint64_t x)
     return n;
 }
 
-/* Returns the index of the only bit of `x`; 64 if it has none or several. */
-static unsigned is_single_bit(uint64_t x)
+/* Returns the index of the only bit that is set in `x`; 64 if none or several are. */
+static unsigned find_single_bit(uint64_t x)
 {
     return x && (x & (x - 1)) == 0 ? (unsigned)__builtin_ctzll(x) : 64;
 }
 
-/* Finds the event with a time delta in which one inverted bit explains that all later times differ
- * by `difference`. Of several, the one with the largest delta is returned: most are small. `begin`
- * is set to the state before that event. */
+/* Finds the event with the damaged time delta: one inverted bit in it explains that all later
+ * times differ by `difference`. If there are several, the one with the largest delta, since most
+ * deltas are small. Sets `begin` to the state before the event. */
 static bool find_damaged_delta(const struct salvage *salvage, int64_t difference,
                                struct nettrace_header *begin)
 {
     const struct nettrace_block *block = salvage->block;
     bool is_set = difference > 0, is_found = false;
     uint64_t size = is_set ? (uint64_t)difference : 0 - (uint64_t)difference, largest = 0;
-    unsigned bit = is_single_bit(size);
+    unsigned bit = find_single_bit(size);
     struct nettrace_header h = {.next = block->begin}, before = h;
     while (bit < 64 && decode_next_header(salvage, &h, block->begin)) {
         uint64_t delta = h.ticks - before.ticks;
@@ -367,7 +376,7 @@ static bool find_damaged_delta(const struct salvage *salvage, int64_t difference
             *begin = before;
             is_found = true;
         }
-        /* the damaged event is at or before the first one that is out of range */
+        /* the damaged event is not after the first one that is out of range */
         if (h.ticks > block->most && is_set)
             break;
         before = h;
@@ -375,8 +384,9 @@ static bool find_damaged_delta(const struct salvage *salvage, int64_t difference
     return is_found;
 }
 
-bool nettrace_undo_time(const struct nettrace_reader *reader, const struct nettrace_block *block,
-                        uint64_t least, uint64_t most, struct nettrace_segments *segments)
+bool nettrace_correct_damaged_time(const struct nettrace_reader *reader,
+                                   const struct nettrace_block *block, uint64_t least,
+                                   uint64_t most, struct nettrace_segments *segments)
 {
     struct salvage salvage = {
         .reader = reader, .block = block, .is_v6 = reader->version >= NETTRACE_V6};

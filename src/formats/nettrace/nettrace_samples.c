@@ -15,11 +15,12 @@
 #include "base/hash.h"
 #include "formats/nettrace/nettrace_writer.h"
 
-#define PROCESS_TAG UINT64_C(0x70726f63657373) /* keeps keys of processes apart from addresses */
+/* makes keys of processes different from addresses */
+#define PROCESS_TAG UINT64_C(0x70726f63657373)
 
 enum { UNIVERSAL_VARINT = 21, UNIVERSAL_TEXT = 23, UNIVERSAL_FIELDS_MAX = 6 };
 
-/* Classes of the two providers. */
+/* The event classes of the two Universal providers. */
 static const struct universal_class {
     const char *provider, *name;
     uint8_t id, fields_n;
@@ -63,8 +64,8 @@ static void append_name(struct buffer *to, const char *name)
     buffer_add(to, name, strlen(name));
 }
 
-/* Returns the number of a class, and adds it if it is new. Returns 0 if memory is exhausted. */
-static uint32_t get_class(struct nettrace_writer *w, enum nettrace_universal_class index)
+/* Returns the number of a class; adds it if it is new. Returns 0 if memory is out. */
+static uint32_t get_universal_class(struct nettrace_writer *w, enum nettrace_universal_class index)
 {
     const struct universal_class *class = &universal_classes[index];
     struct buffer *row = &w->scratch;
@@ -83,11 +84,11 @@ static uint32_t get_class(struct nettrace_writer *w, enum nettrace_universal_cla
         if (!row->failed)
             store_u16le(row->bytes + at, (uint16_t)(row->n - at - 2));
     }
-    nettrace_append_u16(row, 0); /* no optional metadata */
+    nettrace_append_u16(row, 0); /* the metadata have no options */
     return w->samples.class[index] = nettrace_add_row_class(w, row);
 }
 
-/* Appends a text as Universal.* events store it: a 16-bit size, then UTF-8. */
+/* Appends a text as events of Universal.* store it: a 16-bit size, then UTF-8. */
 static void append_text(struct buffer *to, ttr_text text)
 {
     const uint16_t n = text.n > UINT16_MAX ? UINT16_MAX : (uint16_t)text.n;
@@ -102,7 +103,7 @@ static bool append_system_event(struct ttr_writer *out, const ttr_event *sample,
     struct nettrace_writer *w = out->ctx;
     struct nettrace_header header = {.ticks = ticks,
                                      .flags = NETTRACE_IS_SORTED,
-                                     .metadata = get_class(w, class),
+                                     .metadata = get_universal_class(w, class),
                                      .payload_size = (uint32_t)w->payload.n};
     if (!header.metadata || w->payload.failed || !nettrace_set_header_threads(out, sample, &header))
         return false;
@@ -110,7 +111,7 @@ static bool append_system_event(struct ttr_writer *out, const ttr_event *sample,
     return true;
 }
 
-/* Declares the process of a sample, at the first sample of it. */
+/* Writes an event that declares the process of a sample, at its first sample. */
 static bool declare_process(struct ttr_writer *out, const ttr_event *sample, uint64_t ticks)
 {
     struct nettrace_writer *w = out->ctx;
@@ -126,8 +127,8 @@ static bool declare_process(struct ttr_writer *out, const ttr_event *sample, uin
            append_system_event(out, sample, ticks, NETTRACE_UNIVERSAL_PROCESS);
 }
 
-/* Declares a mapping in the process of a sample, unless that was done. Returns its id; 0 if memory
- * is exhausted. */
+/* Writes an event that declares a mapping in the process of a sample, unless one was written.
+ * Returns the id of the mapping; 0 if memory is out. */
 static uint32_t declare_mapping(struct ttr_writer *out, const ttr_event *sample, uint64_t ticks,
                                 const struct symbol_range *mapping)
 {
@@ -159,8 +160,8 @@ static uint32_t declare_mapping(struct ttr_writer *out, const ttr_event *sample,
                : 0;
 }
 
-/* Declares the mapping and the function at an address, unless that was done. `address`: the last
- * byte of a call, or the address of the innermost frame. */
+/* Writes events that declare the mapping and the function at an address, unless they were written.
+ * address: the last byte of a call, or the address of the innermost frame. */
 static bool declare_code(struct ttr_writer *out, const ttr_event *sample, uint64_t ticks,
                          uint64_t address)
 {
@@ -186,7 +187,7 @@ static bool declare_code(struct ttr_writer *out, const ttr_event *sample, uint64
         symbol.name =
             symbols_locate(t, t->locate, t->locate_ctx, sample->thread, address, sample->time);
         start = address;
-        last = address + 1; /* the return address, too */
+        last = address + 1; /* also covers the return address */
     }
     const uint64_t rest = hash_pair(process, last);
     const uint32_t *known = pair_map_get(&w->samples.functions, start, rest);
@@ -208,7 +209,7 @@ static bool text_equals(ttr_text text, const char *word)
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-/* Returns true if some field of a sample is not stored, and sets its period. */
+/* Sets the period of a sample. Returns true if it has fields that are not stored. */
 static bool read_sample_fields(const struct ttr_writer *out, const ttr_event *sample,
                                uint64_t *period)
 {
@@ -273,7 +274,7 @@ uint32_t nettrace_encode_code_sample(struct ttr_writer *out, const ttr_event *ev
     uint64_t period;
     if (read_sample_fields(out, event, &period))
         output_count_loss(out, NETTRACE_LOST_SAMPLE_FIELDS, event->offset);
-    const uint32_t class = get_class(w, NETTRACE_UNIVERSAL_CPU);
+    const uint32_t class = get_universal_class(w, NETTRACE_UNIVERSAL_CPU);
     buffer_clear(&w->payload);
     nettrace_append_varint(&w->payload, period);
     return class;

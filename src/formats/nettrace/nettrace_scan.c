@@ -27,32 +27,36 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* smallest number of doubtful bytes of a block for which segments are searched */
+/* bytes of doubtful events in a block; from this number on, damage is searched */
 #define DOUBTFUL_MIN 1024u
-#define AHEAD_BYTES 2048 /* prefetch distance: hardware prefetchers stop at page boundaries */
+/* bytes from the current event to the prefetched address; hardware prefetchers stop at page
+ * boundaries */
+#define AHEAD_BYTES 2048
 
-/* State of the scan of one block. */
+/* State while one block is scanned. */
 struct block_scan {
     struct nettrace_reader *reader;
     const struct nettrace_block *block;
-    /* file offset of the complete block: the ids of activities that a header in a segment inherits
-     * can be anywhere before it */
+    /* file offset of the block, from which on bytes must be kept: headers in a segment may refer
+     * to activity ids anywhere before it */
     uint64_t keep_from;
     struct nettrace_header header; /* decoded header of the current event */
-    struct nettrace_run *run;      /* run that the current event may extend; NULL if none */
-    uint64_t last;                 /* ticks of the previous event */
+    /* run to which the current event may be added; NULL if there is none */
+    struct nettrace_run *run;
+    uint64_t last; /* ticks of the event before the current one */
     /* index of the current capture thread; SIZE_MAX before the first event */
     size_t capture;
-    uint32_t metadata; /* last metadata number that was looked up */
+    uint32_t metadata; /* metadata number that was looked up last */
     uint64_t sorted;   /* ticks of the last event with the sorted flag */
     bool has_sorted, counts;
     /* bytes of events without metadata, and of large events that do not end with their last field:
      * one event with a damaged size may contain others */
     uint64_t doubtful;
-    struct nettrace_type *misfit;         /* type of the last such large event */
-    uint32_t known;                       /* events decoded, including those without metadata */
-    bool caches_headers;                  /* decoded headers are cached for nettrace_order.c */
-    uint32_t first_run, last_run, runs_n; /* list of the finished runs, linked by `next` */
+    /* type of the last large event that does not end with its last field */
+    struct nettrace_type *misfit;
+    uint32_t known;      /* number of decoded events, including those without metadata */
+    bool caches_headers; /* decoded headers are stored for nettrace_order.c */
+    uint32_t first_run, last_run, runs_n; /* linked list of the finished runs */
 };
 
 static uint64_t compute_file_offset(const struct block_scan *scan, const uint8_t *p)
@@ -60,15 +64,15 @@ static uint64_t compute_file_offset(const struct block_scan *scan, const uint8_t
     return scan->block->offset + (uint64_t)(p - scan->block->begin);
 }
 
-/* Ends the current run, if any. Its last event ends at `end`. Runs are queued after the scan, so
- * that those of a damaged block can be discarded. */
+/* Ends the current run, if there is one; its last event ends at `end`. Runs are added to the queue
+ * after the scan, so that those of a damaged block can be dropped. */
 static void end_current_run(struct block_scan *scan, const uint8_t *end)
 {
     struct nettrace_run *run = scan->run;
     scan->run = NULL;
     if (!run)
         return;
-    run->span = nettrace_header_range_over(scan->block->begin, end,
+    run->span = nettrace_make_header_range(scan->block->begin, end,
                                            (enum nettrace_codec)scan->block->codec);
     run->last = scan->last;
     run->cached_end = scan->reader->order.cached_n;
@@ -105,9 +109,9 @@ static NETTRACE_INLINE void cache_header(struct nettrace_cached_header *cached,
         cached->related_at = (uint8_t)(h->related - h->start);
 }
 
-/* Stores sequence number and ticks of the previous event in its capture thread, before the scan
- * changes to another thread. */
-static void end_capture_thread(struct block_scan *scan, uint32_t sequence)
+/* Before the scan changes to another capture thread: stores sequence number and ticks of the
+ * previous event in its thread. */
+static void store_capture_thread_state(struct block_scan *scan, uint32_t sequence)
 {
     if (scan->capture == SIZE_MAX)
         return;
@@ -116,16 +120,16 @@ static void end_capture_thread(struct block_scan *scan, uint32_t sequence)
     capture->ticks = scan->last;
 }
 
-static bool begin_capture_thread(struct block_scan *scan, uint32_t before)
+static bool enter_capture_thread(struct block_scan *scan, uint32_t before)
 {
-    end_capture_thread(scan, before);
-    scan->capture = nettrace_capture_index(scan->reader, scan->header.capture);
+    store_capture_thread_state(scan, before);
+    scan->capture = nettrace_get_capture_thread_index(scan->reader, scan->header.capture);
     return scan->capture != SIZE_MAX &&
            nettrace_update_sequence(scan->reader, scan->capture, &scan->header, false);
 }
 
-/* Records the metadata number of the current event if it is not defined yet. A definition that
- * arrives before the event is emitted is accepted, with a note. */
+/* Records the metadata number of the current event if it is not defined. If the definition arrives
+ * before the event is returned, it is accepted, and a diagnostic is reported. */
 static void check_metadata_number(struct block_scan *scan)
 {
     struct nettrace_reader *reader = scan->reader;
@@ -138,26 +142,27 @@ static void check_metadata_number(struct block_scan *scan)
     }
 }
 
-/* Adds a large event to the doubtful bytes if its payload does not end with its last field. */
+/* Counts the bytes of a large event as doubtful if its payload does not end with its last field. */
 static void check_large_event(struct block_scan *scan)
 {
     const struct nettrace_header *h = &scan->header;
     struct nettrace_type *type = nettrace_find_type(&scan->reader->types, h->metadata);
-    if (!type || type->has_misfits || nettrace_payload_fits(type, h->payload, h->payload_size))
+    if (!type || type->has_misfits ||
+        nettrace_fields_end_with_payload(type, h->payload, h->payload_size))
         return;
     scan->doubtful += h->payload_size;
     scan->misfit = type;
 }
 
-/* Processes an event that scan_ordinary_events() cannot: the first of a block, a thread change, a
- * sorted event, a large event, or an event with an earlier time. Returns false if memory is
- * exhausted. */
+/* Processes an event that scan_ordinary_events() cannot process: the first of a block, one of
+ * another thread, a sorted or large event, or one with an earlier time. Returns false if memory is
+ * out. */
 static bool process_boundary_event(struct block_scan *scan, uint32_t before)
 {
     const struct nettrace_header *h = &scan->header;
     bool is_first = scan->capture == SIZE_MAX;
     if (scan->counts && (h->flags & NETTRACE_HAS_CAPTURE || is_first) &&
-        !begin_capture_thread(scan, before))
+        !enter_capture_thread(scan, before))
         return false;
     if (h->metadata != scan->metadata)
         check_metadata_number(scan);
@@ -190,14 +195,14 @@ static ttr_status process_metadata(struct block_scan *scan)
 }
 
 /* Scans events that only extend the current run. Returns true at the first other event, which is
- * then in scan->header. Local copies keep the changing members in registers. */
+ * in scan->header. Changing members are copied to locals, so that they stay in registers. */
 static NETTRACE_INLINE bool scan_ordinary_events(struct block_scan *scan, uint32_t *before,
                                                  bool is_v6)
 {
     const struct nettrace_block *block = scan->block;
     const struct nettrace_types *types = &scan->reader->types;
     const struct nettrace_header_range span =
-        nettrace_header_range_over(block->begin, block->end, (enum nettrace_codec)block->codec);
+        nettrace_make_header_range(block->begin, block->end, (enum nettrace_codec)block->codec);
     const bool is_usual = block->codec == CODEC_COMPRESSED && !block->is_metadata;
     struct nettrace_order *order = &scan->reader->order;
     uint32_t cached = order->cached_n,
@@ -249,8 +254,8 @@ static NETTRACE_INLINE ttr_status scan_events(struct block_scan *scan, bool is_v
     return status;
 }
 
-/* Returns whether decoded headers can be cached, and allocates the cache. Without a cache, headers
- * are decoded a second time when events are emitted. */
+/* Returns true if decoded headers can be stored, and allocates memory for them. Otherwise, headers
+ * are decoded again when events are returned. */
 static bool can_cache_headers(struct nettrace_reader *reader, const struct nettrace_block *block)
 {
     struct nettrace_order *order = &reader->order;
@@ -262,9 +267,9 @@ static bool can_cache_headers(struct nettrace_reader *reader, const struct nettr
     return order->cached;
 }
 
-/* --- Damaged blocks --- */
+/* --- Blocks with damage --- */
 
-/* Members of the reader that a scan changes, and that are restored if the scan is repeated. */
+/* Members of the reader that a scan changes; they are restored before the scan is repeated. */
 struct scan_mark {
     size_t gaps_n;
     uint32_t cached_n;
@@ -283,8 +288,8 @@ static bool enqueue_runs(struct block_scan *scan)
     return true;
 }
 
-/* Discards the runs and gaps of a scan. The sequence numbers of all capture threads become unknown,
- * so that events lost by damage are not counted as lost by the recorder. */
+/* Drops the runs and gaps of a scan. Forgets the sequence numbers of all capture threads, so that
+ * events destroyed by damage do not count as lost by the recorder. */
 static void discard_scanned_runs(struct block_scan *scan, const struct scan_mark *mark)
 {
     struct nettrace_reader *reader = scan->reader;
@@ -305,11 +310,11 @@ static ttr_status scan_block_once(struct block_scan *scan)
     ttr_status status =
         scan->reader->version >= NETTRACE_V6 ? scan_events(scan, true) : scan_events(scan, false);
     if (status == TTR_OK)
-        end_capture_thread(scan, scan->header.sequence);
+        store_capture_thread_state(scan, scan->header.sequence);
     return status;
 }
 
-/* Scans the segments of a damaged block in place of the block. */
+/* Scans the segments of a damaged block instead of the block. */
 static ttr_status scan_segments(struct block_scan *scan, struct nettrace_block *block)
 {
     struct nettrace_reader *reader = scan->reader;
@@ -335,7 +340,7 @@ static ttr_status scan_segments(struct block_scan *scan, struct nettrace_block *
     return status;
 }
 
-/* Reports the bytes between the segments of a damaged block, and those after the last one. */
+/* Reports the bytes between the segments of a damaged block and after the last one. */
 static ttr_status report_segments(struct nettrace_reader *reader,
                                   const struct nettrace_block *block)
 {
@@ -358,7 +363,8 @@ static ttr_status report_segments(struct nettrace_reader *reader,
     return status;
 }
 
-/* Handles a block with events that do not fill it. */
+/* Called if the events of a block do not end at its end. Splits the block into segments of
+ * plausible events, and scans these. */
 static ttr_status salvage_events(struct block_scan *scan, struct nettrace_block *block,
                                  const struct scan_mark *mark)
 {
@@ -379,8 +385,8 @@ static ttr_status salvage_events(struct block_scan *scan, struct nettrace_block 
         (unsigned long long)(block->end - at));
 }
 
-/* Handles a block that is filled by its events, but has large events, or events without metadata.
- * If one of them contains many others, its size is damaged. */
+/* Called if the events of a block end at its end, but it has large events, or events without
+ * metadata. If one of them contains many others, its size is damaged. */
 static ttr_status split_doubtful_events(struct block_scan *scan, struct nettrace_block *block,
                                         const struct scan_mark *mark)
 {
@@ -406,9 +412,9 @@ static ttr_status split_doubtful_events(struct block_scan *scan, struct nettrace
     return status == TTR_OK ? report_segments(reader, block) : status;
 }
 
-/* Splits a block that is filled by its events, although it is damaged, at the first event with a
- * payload that does not fit its type. Returns false, and changes nothing, if events would be lost
- * up to the end of the block. */
+/* Splits a block that is damaged, although its events end at its end, before the first payload
+ * that does not match its type. Returns false, and changes nothing, if all events up to the end of
+ * the block would be lost. */
 static bool split_at_damage(struct block_scan *scan, const struct nettrace_block *block)
 {
     struct nettrace_segments *segments = &scan->reader->segments;
@@ -435,9 +441,9 @@ static void get_run_times(const struct block_scan *scan, uint64_t *least, uint64
     }
 }
 
-/* Corrects the times after one damaged time delta. */
-static ttr_status undo_damaged_time(struct block_scan *scan, struct nettrace_block *block,
-                                    const struct scan_mark *mark)
+/* Corrects the times after a damaged time delta. */
+static ttr_status correct_times_after_damage(struct block_scan *scan, struct nettrace_block *block,
+                                             const struct scan_mark *mark)
 {
     struct nettrace_reader *reader = scan->reader;
     const struct nettrace_segment *moved = &reader->segments.all[reader->segments.n - 1];
@@ -451,11 +457,11 @@ static ttr_status undo_damaged_time(struct block_scan *scan, struct nettrace_blo
         "times of this and the following events are corrected");
 }
 
-/* Checks a block that is filled by its events. The times of the events are compared with those in
- * the header of the block: if they were equal in all blocks before, something in the block is
- * damaged. */
-static ttr_status check_times(struct block_scan *scan, struct nettrace_block *block,
-                              const struct scan_mark *mark)
+/* Compares the times of the events with those in the header of the block. If they were equal in
+ * all earlier blocks and differ here, the block is damaged. */
+static ttr_status compare_times_with_block_header(struct block_scan *scan,
+                                                  struct nettrace_block *block,
+                                                  const struct scan_mark *mark)
 {
     struct nettrace_reader *reader = scan->reader;
     uint64_t least, most;
@@ -467,8 +473,8 @@ static ttr_status check_times(struct block_scan *scan, struct nettrace_block *bl
     reader->blocks_inexact += !are_equal && !can_judge && block->has_times;
     if (are_equal || !can_judge)
         return TTR_OK;
-    if (!is_resized && nettrace_undo_time(reader, block, least, most, &reader->segments))
-        return undo_damaged_time(scan, block, mark);
+    if (!is_resized && nettrace_correct_damaged_time(reader, block, least, most, &reader->segments))
+        return correct_times_after_damage(scan, block, mark);
     if (split_at_damage(scan, block)) {
         discard_scanned_runs(scan, mark);
         ttr_status status = scan_segments(scan, block);
@@ -501,7 +507,7 @@ ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_b
     bool is_resized = block->is_cut && block->has_end;
     if (has_all_events && scan.runs_n > 0 && !block->is_metadata &&
         (is_resized || (block->has_times && !block->is_cut)))
-        status = check_times(&scan, block, &mark);
+        status = compare_times_with_block_header(&scan, block, &mark);
     if (status != TTR_OK)
         return status;
     if (!enqueue_runs(&scan))

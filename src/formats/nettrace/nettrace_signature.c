@@ -17,7 +17,7 @@
 #define PAYLOAD_MAX ((size_t)8 << 20)
 #define NAME_MAX_BYTES 4096u
 
-/* Field iterator with one field of lookahead. */
+/* Field iterator that has already read the current field. */
 struct field_source {
     struct ttr_writer *out;
     struct nettrace_writer *w;
@@ -37,9 +37,9 @@ static void count_field_loss(const struct field_source *fields_left, enum nettra
     output_count_loss(fields_left->out, loss, fields_left->offset);
 }
 
-/* --- Encoding of texts --- */
+/* --- Encoding of text --- */
 
-/* Decodes one valid UTF-8 character of `n` bytes. */
+/* Decodes one UTF-8 character of `n` bytes, which must be valid. */
 static uint32_t decode_utf8_character(const uint8_t *p, size_t n)
 {
     static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -126,7 +126,7 @@ static void append_value_text(struct buffer *to, const ttr_value *value)
 /* Appends all elements of an array or struct as text. */
 static void append_children_text(struct field_source *fields_left, struct buffer *to)
 {
-    /* inside: depth of the innermost open array or struct */
+    /* inside: number of arrays and structs that contain the last element */
     uint16_t depth = fields_left->field.depth, inside = depth;
     bool is_first = true;
     buffer_add_byte(to, '[');
@@ -158,7 +158,7 @@ static void append_children_text(struct field_source *fields_left, struct buffer
 
 /* --- Integers, floats and booleans --- */
 
-/* Returns whether an integer fits its declared width. */
+/* Returns true if an integer fits in its declared width. */
 static bool fits_declared_width(const ttr_value *value)
 {
     unsigned above = value->bits < 64 ? value->bits : 0;
@@ -175,7 +175,7 @@ static uint8_t choose_integer_type_code(const ttr_value *value, const uint8_t co
     return codes[bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3];
 }
 
-/* Returns whether conversion to a 32-bit float keeps the value of a number. */
+/* Returns true if a number keeps its value when it is converted to a 32-bit float. */
 static bool fits_float32(double x)
 {
     return isnan(x) || isinf(x) ||
@@ -315,8 +315,8 @@ static void append_bytes(struct field_source *fields_left)
     next_field(fields_left);
 }
 
-/* Appends the members of the struct or array at depth `outer` as fields. Elements of arrays are
- * named by their index. */
+/* Appends the members of the struct or array at depth `outer` as fields. The names of array
+ * elements are their indexes. */
 static void append_members(struct field_source *fields_left, uint16_t outer, bool are_elements,
                            unsigned depth)
 {
@@ -336,9 +336,9 @@ static void append_members(struct field_source *fields_left, uint16_t outer, boo
         store_u32le(signature->bytes + count_at, n);
 }
 
-/* Returns one type code that fits all elements of an array; 0 if they are not scalars or their
- * types cannot be mixed. `walk` is a copy of the field iterator, since it is advanced. */
-static uint8_t common_element_type(struct field_source *fields_left, uint16_t outer)
+/* Returns a type code that all elements of an array can have; 0 if they are not scalars, or no
+ * such code exists. `walk` is a copy of the field iterator, since the function advances it. */
+static uint8_t find_common_element_type(struct field_source *fields_left, uint16_t outer)
 {
     uint8_t common = 0;
     for (next_field(fields_left); fields_left->has_field && fields_left->field.depth > outer;
@@ -349,7 +349,7 @@ static uint8_t common_element_type(struct field_source *fields_left, uint16_t ou
             return 0;
         bool is_float = code == NETTRACE_F32 || code == NETTRACE_F64,
              was_float = common == NETTRACE_F32 || common == NETTRACE_F64;
-        /* codes 5, 7, 9, 11 are signed integers; 3 is boolean */
+        /* odd codes are signed integers (5, 7, 9, 11); 3 is boolean */
         bool is_signed = code & 1, was_signed = common & 1;
         if (common &&
             (is_float != was_float || (!is_float && !is_string && is_signed != was_signed) ||
@@ -380,8 +380,8 @@ static void append_scalar_array(struct field_source *fields_left, uint16_t outer
         store_u16le(w->payload.bytes + count_at, (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX));
 }
 
-/* Appends the elements of an array if all are arrays or structs of one signature. If signatures
- * differ, restores signature and payload and returns false. */
+/* Appends the elements of an array of arrays or structs if all have the same signature. If not,
+ * restores signature and payload and returns false. */
 static bool append_uniform_array(struct field_source *fields_left, uint16_t outer, unsigned depth)
 {
     struct buffer *signature = &fields_left->w->signature, *payload = &fields_left->w->payload;
@@ -418,7 +418,7 @@ static void append_array(struct field_source *fields_left, unsigned depth)
     struct nettrace_writer *w = fields_left->w;
     uint16_t outer = fields_left->field.depth;
     struct field_source ahead = *fields_left;
-    uint8_t code = w->version == 4 ? 0 : common_element_type(&ahead, outer);
+    uint8_t code = w->version == 4 ? 0 : find_common_element_type(&ahead, outer);
     if (w->version == 4) {
         count_field_loss(fields_left, NETTRACE_LOST_ARRAY);
         buffer_clear(&w->scratch);
@@ -431,8 +431,8 @@ static void append_array(struct field_source *fields_left, unsigned depth)
         append_scalar_array(fields_left, outer, code);
         return;
     }
-    /* Each loss must be counted once. So the attempt counts losses in a copy of the table, which
-     * replaces the table on success. */
+    /* the attempt may fail, so its losses are counted in a copy of the table, which replaces the
+     * table on success */
     struct ttr_writer tried = *fields_left->out;
     ttr_loss ledger[NETTRACE_LOSSES];
     memcpy(ledger, fields_left->out->ledger, sizeof ledger);
@@ -452,7 +452,7 @@ static void append_array(struct field_source *fields_left, unsigned depth)
     append_members(fields_left, outer, true, depth);
 }
 
-/* Appends the current value and its type, and advances to the next field. */
+/* Appends the current value and its type; then reads the next field. */
 static void append_value(struct field_source *fields_left, unsigned depth)
 {
     struct buffer *signature = &fields_left->w->signature;
@@ -482,7 +482,7 @@ static void append_value(struct field_source *fields_left, unsigned depth)
     }
 }
 
-/* --- Event properties that are stored as fields --- */
+/* --- Properties of events that become fields --- */
 
 static void append_number_field(const struct field_source *fields_left, const char *name,
                                 uint64_t x)
@@ -500,15 +500,15 @@ static void append_text_field(const struct field_source *fields_left, const char
     append_payload_text(fields_left, text);
 }
 
-/* Returns whether an event is a begin or end, which is stored as an opcode. */
+/* Returns true if an event is a begin or end, which the opcode states. */
 static bool is_begin_or_end(const ttr_event *event)
 {
     return event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END ||
            event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END;
 }
 
-/* Appends extra fields for event kinds other than instants, and returns their number. Activities
- * need no extra fields: readers derive them from opcodes. */
+/* Appends fields for the kind of an event that is not an instant. Returns their number. Activities
+ * need none, since readers derive them from opcodes. */
 static uint32_t append_kind_fields(const struct field_source *fields_left, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);

@@ -21,8 +21,8 @@
 #include "base/hash.h"
 #include "model/activity.h"
 
-/* Offset of the flags in the payload of MethodLoadVerbose: after u64 method, module, address, u32
- * size, token. */
+/* byte offset of the flags in the payload of MethodLoadVerbose, after u64 method, module, address,
+ * u32 size, token */
 enum { METHOD_FLAGS_AT = 32, METHOD_IS_JITTED = 8 };
 
 enum span_kind { SPAN_BY_THREAD, SPAN_GC, SPAN_JIT, SPAN_QUEUE, SPAN_IO_QUEUE };
@@ -70,8 +70,8 @@ static uint64_t get_event_pid(const ttr *t, const ttr_event *event)
     return thread.pid;
 }
 
-/* Returns whether an event is a begin or end, and its payload has the value by which span rule
- * `span` pairs it. */
+/* Returns true if an event is a begin or end, and its payload contains the value by which the span
+ * rule pairs it. */
 static bool has_span_key(const struct nettrace_reader *reader, const ttr_event *event, uint8_t span)
 {
     if (span == SPAN_GC)

@@ -1,6 +1,5 @@
 /* Stacks by number. Numbers start again at each sequence point, so only the stacks since the last
- * sequence point are kept. V1 to V3 have no stack numbers: there the stack is after the payload of
- * its event. */
+ * one are kept. V1 to V3 have no stack numbers: the stack follows the payload of its event. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -21,7 +20,7 @@ static bool store_stack(struct nettrace_reader *reader, struct cursor *stack, ui
     return true;
 }
 
-/* Adds one map entry per stack. Used for numbers that are lower than earlier ones or exceed 32
+/* Adds each stack to the map. Only for numbers that are lower than earlier ones, or exceed 32
  * bits. */
 static bool index_stacks_one_by_one(struct nettrace_stacks *stacks,
                                     const struct nettrace_stack_range *range)
@@ -50,8 +49,8 @@ static bool index_stack_range(struct nettrace_stacks *stacks,
     return true;
 }
 
-/* Enables the fast path if all stacks have consecutive numbers and their addresses are native
- * 64-bit integers. */
+/* Enables fast lookup if all stacks have consecutive numbers, and their addresses are 64-bit
+ * integers in the byte order of this machine. */
 static void update_fast_range(struct nettrace_reader *reader)
 {
     struct nettrace_stacks *stacks = &reader->stacks;
@@ -108,7 +107,7 @@ void nettrace_stacks_free(struct nettrace_reader *reader)
     pair_map_free(&stacks->others);
 }
 
-/* Returns the stack that was stored last under a number; NULL if none was. */
+/* Returns the stack that was stored last with a number; NULL if there is none. */
 static const struct nettrace_stack_extent *find_stack(const struct nettrace_stacks *stacks,
                                                       uint32_t number)
 {
@@ -129,8 +128,7 @@ static const struct nettrace_stack_extent *find_stack(const struct nettrace_stac
     return found == none ? NULL : &stacks->at[found];
 }
 
-/* V1 to V3: returns the addresses of the stack, which are after the payload: u32 bytes, addresses.
- */
+/* V1 to V3: returns the addresses of the stack after the payload: u32 bytes, addresses. */
 static const uint8_t *find_stack_after_payload(const ttr_event *event, uint32_t *bytes)
 {
     const uint8_t *p = event->payload + event->payload_size;
@@ -138,8 +136,8 @@ static const uint8_t *find_stack_after_payload(const ttr_event *event, uint32_t 
     return p + 4;
 }
 
-const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, const ttr_event *event,
-                                      uint32_t *n)
+const uint8_t *nettrace_get_stored_frames(const struct nettrace_reader *reader,
+                                          const ttr_event *event, uint32_t *n)
 {
     const uint8_t *addresses = NULL;
     uint32_t bytes = 0;
@@ -155,21 +153,21 @@ const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, cons
     return addresses;
 }
 
-/* Copies frames that the fast path cannot. Not inlined, so that the fast path needs no stack frame.
- */
+/* Copies frames if fast lookup is not possible. Not inline, so that the fast path needs no stack
+ * frame. */
 static __attribute__((noinline)) uint32_t copy_frames_slow(const struct nettrace_reader *reader,
                                                            const ttr_event *event,
                                                            uint64_t *addresses, uint32_t room)
 {
     uint32_t n, bytes = reader->pointer_bytes;
-    const uint8_t *at = nettrace_stored_frames(reader, event, &n);
+    const uint8_t *at = nettrace_get_stored_frames(reader, event, &n);
     for (uint32_t i = 0; i < n && i < room; i++)
         addresses[i] = nettrace_load_address(at + (size_t)i * bytes, bytes);
     return n;
 }
 
-/* Returns the stack of an event if its number is in the range of the fast path (nettrace_stacks);
- * else NULL. */
+/* Returns the stack of an event by fast lookup (nettrace_stacks); NULL if its number is not in the
+ * range. */
 static inline const struct nettrace_stack_extent *find_fast_stack(
     const struct nettrace_stacks *stacks, const ttr_event *event)
 {

@@ -24,10 +24,10 @@
 #include "base/utf.h"
 #include "formats/nettrace/nettrace.h"
 
-/* limit of namespace, name and signature, in UTF-16 units; longer texts are truncated */
+/* maximum of UTF-16 units in namespace, name and signature; longer texts are cut off */
 #define NAME_UNITS_MAX 16384u
 
-uint8_t nettrace_symbol_event_kind(ttr_text provider, uint32_t id)
+uint8_t nettrace_get_symbol_kind(ttr_text provider, uint32_t id)
 {
     static const char runtime[] = "Microsoft-Windows-DotNETRuntime",
                       rundown[] = "Microsoft-Windows-DotNETRuntimeRundown";
@@ -44,7 +44,7 @@ uint8_t nettrace_symbol_event_kind(ttr_text provider, uint32_t id)
     return SYMBOLS_NONE;
 }
 
-/* Appends z16 text as UTF-8. Sets c->failed if its zero is missing. */
+/* Appends UTF-16 text up to its zero as UTF-8. Sets c->failed if the zero is missing. */
 static void append_utf16_as_utf8(struct buffer *to, struct cursor *c)
 {
     size_t units = 0, room = cursor_left(c) / 2;
@@ -61,7 +61,7 @@ static void append_utf16_as_utf8(struct buffer *to, struct cursor *c)
     (void)cursor_skip(c, 2 * units + 2);
 }
 
-/* Returns the file name of a path without its suffix. */
+/* Returns the file name in a path, without its suffix. */
 static ttr_text get_module_name(const struct buffer *path)
 {
     const char *p = (const char *)path->bytes;
@@ -72,7 +72,8 @@ static ttr_text get_module_name(const struct buffer *path)
     for (size_t i = begin + 1; i < path->n; i++)
         if (p[i] == '.')
             end = i;
-    /* Names of precompiled images of older runtimes end with ".ni.dll", as "System.Linq.ni.dll". */
+    /* names of precompiled images of older runtimes end with ".ni.dll", such as
+     * "System.Linq.ni.dll" */
     if (end - begin > 3 && memcmp(p + end - 3, ".ni", 3) == 0)
         end -= 3;
     return (ttr_text){p + begin, end - begin};
@@ -116,7 +117,8 @@ static bool add_method(struct nettrace_reader *reader, const ttr_event *event, b
     size_t arguments = name->n;
     append_utf16_as_utf8(name, &c);
     if (c.failed)
-        return true; /* a truncated payload declares no symbol; the event itself is still emitted */
+        /* a payload that is cut off declares no symbol; the event itself is still returned */
+        return true;
     if (name->failed)
         return false;
     const uint8_t *open = memchr(name->bytes + arguments, '(', name->n - arguments);

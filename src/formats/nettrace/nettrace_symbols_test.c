@@ -252,14 +252,14 @@ static void only_code_events_have_symbol_kind(void **state)
     (void)state;
     ttr_text runtime = {"Microsoft-Windows-DotNETRuntime", 31},
              rundown = {"Microsoft-Windows-DotNETRuntimeRundown", 38};
-    assert_int_not_equal(nettrace_symbol_event_kind(runtime, 143), 0);
-    assert_int_equal(nettrace_symbol_event_kind(runtime, 144), 0); /* MethodUnloadVerbose */
-    assert_int_not_equal(nettrace_symbol_event_kind(rundown, 144), 0);
-    assert_int_not_equal(nettrace_symbol_event_kind(runtime, 152),
-                         nettrace_symbol_event_kind(rundown, 152));
-    assert_int_equal(nettrace_symbol_event_kind(rundown, 152),
-                     nettrace_symbol_event_kind(runtime, 151));
-    assert_int_equal(nettrace_symbol_event_kind((ttr_text){"Other", 5}, 143), 0);
+    assert_int_not_equal(nettrace_get_symbol_kind(runtime, 143), 0);
+    assert_int_equal(nettrace_get_symbol_kind(runtime, 144), 0); /* MethodUnloadVerbose */
+    assert_int_not_equal(nettrace_get_symbol_kind(rundown, 144), 0);
+    assert_int_not_equal(nettrace_get_symbol_kind(runtime, 152),
+                         nettrace_get_symbol_kind(rundown, 152));
+    assert_int_equal(nettrace_get_symbol_kind(rundown, 152),
+                     nettrace_get_symbol_kind(runtime, 151));
+    assert_int_equal(nettrace_get_symbol_kind((ttr_text){"Other", 5}, 143), 0);
 }
 
 int main(void)

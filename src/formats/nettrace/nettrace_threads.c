@@ -21,7 +21,7 @@ ttr_id nettrace_get_thread_without_tid(struct nettrace_reader *reader, uint64_t 
     return thread && pair_map_put(map, index, pid, thread) ? thread : 0;
 }
 
-/* V6: returns the thread at an index of the thread table. An index that was never declared is a
+/* V6: returns the thread at an index of the thread table. If the index was never declared, it is a
  * thread without a tid. */
 static ttr_id find_or_add_thread(struct nettrace_reader *reader, uint64_t index)
 {
@@ -53,7 +53,7 @@ void nettrace_threads_reset(struct nettrace_reader *reader)
     pair_map_init(&threads->by_index, &reader->t->counted);
 }
 
-size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id)
+size_t nettrace_get_capture_thread_index(struct nettrace_reader *reader, uint64_t id)
 {
     struct nettrace_threads *threads = &reader->threads;
     uint64_t number = id;
@@ -83,7 +83,7 @@ bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_
     memset(reader->threads.cache, 0, sizeof reader->threads.cache);
     if (!pair_map_put(&reader->threads.by_index, index, 0, thread))
         return false;
-    size_t which = nettrace_capture_index(reader, index);
+    size_t which = nettrace_get_capture_thread_index(reader, index);
     if (which == SIZE_MAX)
         return false;
     struct nettrace_capture_thread *capture = &reader->threads.capture[which];
@@ -97,8 +97,7 @@ bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_
 static bool queue_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
 {
     struct nettrace_order *order = &reader->order;
-    /* If the queue is full, the count is added to the last gap, and its time interval is extended.
-     */
+    /* if the queue is full, extend the last gap in it */
     if (order->gaps_n >= NETTRACE_GAPS_MAX) {
         struct nettrace_gap *last = &order->gaps[order->gaps_n - 1];
         last->count += gap->count;
@@ -128,11 +127,12 @@ bool nettrace_update_sequence(struct nettrace_reader *reader, size_t index,
         .offset = header->start ? reader->in->window.offset +
                                       (uint64_t)(header->start - reader->in->window.bytes)
                                 : reader->at};
-    if (gap.from > gap.to || !capture->ticks) /* no event of this thread was seen before, so the
-                                                 start of the gap is unknown */
+    if (gap.from > gap.to || !capture->ticks) /* the gap starts at an unknown time, since no earlier
+                                                 event of this thread is known */
         gap.from = gap.to;
     if (is_known && lost > INT32_MAX && is_point)
-        /* the sequence point is older than the last event, so it does not prove a loss */
+        /* the sequence point is older than the last event, so it does not prove that events were
+         * lost */
         return true;
     capture->is_known = true;
     capture->sequence = header->sequence;
@@ -142,7 +142,7 @@ bool nettrace_update_sequence(struct nettrace_reader *reader, size_t index,
     return !is_known || lost == 0 || lost > INT32_MAX || queue_gap(reader, &gap);
 }
 
-ttr_id nettrace_resolve_thread(struct nettrace_reader *reader, uint64_t tid)
+ttr_id nettrace_get_thread(struct nettrace_reader *reader, uint64_t tid)
 {
     size_t slot = (size_t)((tid * UINT64_C(0x9e3779b97f4a7c15)) >> 56) % NETTRACE_THREAD_CACHE;
     if (reader->threads.cache[slot].thread && reader->threads.cache[slot].tid == tid)

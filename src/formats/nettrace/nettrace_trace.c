@@ -35,8 +35,8 @@ static bool parse_systemtime(struct cursor *c, int64_t *ns)
     return true;
 }
 
-/* Parses date, ticks and frequency, and adds the clock to the input. Replaces invalid values and
- * adds a note. */
+/* Parses date, ticks and frequency, and adds the clock to the input. Replaces values that are
+ * invalid and reports a diagnostic. */
 static ttr_status parse_clock(struct nettrace_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
@@ -85,7 +85,7 @@ static void set_pointer_size(struct nettrace_reader *reader, uint32_t bytes, uin
                              "pointers of %u bytes: expected 4 or 8; read as 8", bytes);
 }
 
-/* V6: parses the pointer size, then pairs of strings, which become attributes. */
+/* V6: parses the pointer size, and pairs of strings, which become attributes. */
 static ttr_status parse_trace6(struct nettrace_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;

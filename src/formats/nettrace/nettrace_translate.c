@@ -27,7 +27,7 @@ struct metadata_translation {
     bool is_second, is_v6, failed;
 };
 
-/* Appends zero-terminated UTF-16 as UTF-8. Sets c->failed if the terminator is missing. */
+/* Appends UTF-16 text up to its zero as UTF-8. Sets c->failed if the zero is missing. */
 static void translate_z16(struct buffer *to, struct cursor *c)
 {
     size_t units = 0, room = cursor_left(c) / 2;
@@ -79,8 +79,8 @@ static void translate_type(struct metadata_translation *t, unsigned depth)
         nettrace_append_u16(t->signature, cursor_u16le(&t->c));
 }
 
-/* Translates a field of form 1, which has the type before the name. A signature has the name first.
- */
+/* Translates a field of form 1, which has its type before its name. In a signature, the name is
+ * first. */
 static void translate_field_form1(struct metadata_translation *t, unsigned depth)
 {
     struct buffer *signature = t->signature;
@@ -97,7 +97,7 @@ static void translate_field_form1(struct metadata_translation *t, unsigned depth
     memcpy(signature->bytes + at, room, name_n);
 }
 
-/* Translates a field that is preceded by its size. */
+/* Translates a field that starts with its size. */
 static void translate_sized_field(struct metadata_translation *t, unsigned depth)
 {
     struct cursor all = t->c, field;
@@ -127,7 +127,7 @@ static void translate_fields(struct metadata_translation *t, unsigned depth)
     }
 }
 
-/* --- Metadata of V1 to V5 --- */
+/* --- Translation of V1 to V5 --- */
 
 static void translate_tags(struct metadata_translation *t, struct nettrace_class_info *info,
                            size_t signature_at)
@@ -159,7 +159,7 @@ static void translate_metadata(struct metadata_translation *t, const struct nett
     ttr_text known = ttr_text_get(type->reader->t, type->provider);
     if (version >= 3)
         (void)cursor_u32le(c);
-    /* V1 stores a provider GUID; the reader has resolved known GUIDs to names */
+    /* V1 stores a GUID; if it is known, the reader has replaced it by the provider's name */
     if (version == 1 && cursor_skip(c, 16))
         buffer_add(texts, known.p, known.n);
     else
@@ -188,7 +188,7 @@ static void translate_metadata(struct metadata_translation *t, const struct nett
         translate_tags(t, info, at);
 }
 
-/* --- Metadata of V6 --- */
+/* --- Translation of V6 --- */
 
 static void translate_options(struct cursor *c, struct nettrace_class_info *info)
 {
@@ -238,16 +238,16 @@ static void translate_row6(struct metadata_translation *t, struct nettrace_class
     t->failed |= c->failed;
 }
 
-/* --- Correction of wrong sizes of booleans and bytes --- */
+/* --- Correction of the sizes of booleans and bytes --- */
 
 struct signature_correction {
     uint8_t *at;
-    unsigned layout_index; /* bit 0: booleans have one byte, bit 1: bytes have four */
+    unsigned layout_index; /* bit 0: booleans have one byte; bit 1: bytes have four */
 };
 
 static void correct_fields(struct signature_correction *correction);
 
-/* Corrects the sizes in one type of the signature, and advances past the type. */
+/* Corrects the sizes in one type of the signature, and moves to the end of the type. */
 static void correct_type(struct signature_correction *correction)
 {
     uint8_t *code = correction->at++;
@@ -271,8 +271,9 @@ static void correct_fields(struct signature_correction *correction)
     }
 }
 
-bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_info *info,
-                        struct buffer *signature, struct buffer *texts, unsigned layout_index)
+bool nettrace_translate_metadata(const struct nettrace_type *type, struct nettrace_class_info *info,
+                                 struct buffer *signature, struct buffer *texts,
+                                 unsigned layout_index)
 {
     unsigned version = type->reader->version;
     struct metadata_translation t = {.c = cursor_init(type->stored, type->stored_n, 0),

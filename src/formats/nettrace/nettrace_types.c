@@ -1,4 +1,4 @@
-/* Table of event types. Each distinct metadata record becomes a type with a schema. */
+/* Table of event types. Each different metadata record becomes a type with a schema. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
@@ -73,7 +73,7 @@ uint8_t nettrace_convert_clr_level(uint32_t level)
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* Returns whether events of a type are samples: of the runtime's profiler, or of CPUs in
+/* Returns true if events of a type are samples: of the runtime's profiler, or of CPUs in
  * machine-wide traces. */
 static bool is_sample_type(const struct nettrace_reader *reader,
                            const struct nettrace_definition *definition)
@@ -86,8 +86,7 @@ static bool is_sample_type(const struct nettrace_reader *reader,
            memcmp(provider.p, sampler, provider.n) == 0;
 }
 
-/* Returns the number of a provider, which is added if it is new. Returns UINT32_MAX if memory is
- * exhausted. */
+/* Returns the number of a provider; adds it if it is new. Returns UINT32_MAX if memory is out. */
 static uint32_t find_or_add_provider(struct nettrace_types *types, ttr_id provider)
 {
     const uint32_t *known = pair_map_get(&types->providers, provider, 0);
@@ -115,14 +114,14 @@ static bool copy_definition(struct nettrace_reader *reader,
            copy_text(reader, definition->description, &type->description);
 }
 
-/* Sets the properties that follow from provider, id and name: symbols, kind, opcode, span rule. */
+/* Sets what follows from provider, id and name: symbols, kind, opcode, span rule. */
 static void classify_type(struct nettrace_reader *reader,
                           const struct nettrace_definition *definition, struct nettrace_type *type)
 {
     ttr_text provider = ttr_text_get(reader->t, definition->provider);
-    type->symbols_kind = nettrace_symbol_event_kind(provider, definition->id);
+    type->symbols_kind = nettrace_get_symbol_kind(provider, definition->id);
     if (!type->symbols_kind)
-        type->symbols_kind = nettrace_universal_event_kind(provider, definition->id);
+        type->symbols_kind = nettrace_get_universal_symbol_kind(provider, definition->id);
     reader->has_universal |= type->symbols_kind >= SYMBOLS_PROCESS;
     type->kind = is_sample_type(reader, definition) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
     if (type->opcode == 0 && !definition->has_opcode && !definition->is_known)
@@ -130,7 +129,7 @@ static void classify_type(struct nettrace_reader *reader,
     nettrace_choose_span_rule(reader, type);
 }
 
-/* Adds the schema of a type to the context. Returns false if memory is exhausted. */
+/* Adds the schema of a type to the library context. Returns false if memory is out. */
 static bool add_type_schema(struct nettrace_type *type, bool has_texts)
 {
     struct nettrace_reader *reader = type->reader;
@@ -160,11 +159,11 @@ struct nettrace_type *nettrace_type_add_version(struct nettrace_type *type, uint
     other->version = version;
     if (!add_type_schema(other, context_schema(reader->t, type->schema)->has_texts))
         return NULL;
-    type->next_version = other; /* the copy has the rest of the list */
+    type->next_version = other; /* the copy is linked to the rest of the list */
     return other;
 }
 
-/* Appends a type to `all` and sets `index` to its position. */
+/* Appends a type to `all` and sets `index` to its index there. */
 static ttr_status add_type(struct nettrace_reader *reader,
                            const struct nettrace_definition *definition, uint64_t offset,
                            uint32_t *index)
@@ -223,8 +222,8 @@ static void report_late_metadata(struct nettrace_reader *reader, uint32_t number
                          "metadata %u are defined after an event that uses them", number);
 }
 
-bool nettrace_type_reuse(struct nettrace_reader *reader,
-                         const struct nettrace_definition *definition)
+bool nettrace_reuse_known_type(struct nettrace_reader *reader,
+                               const struct nettrace_definition *definition)
 {
     const uint32_t *known =
         pair_map_get(&reader->types.known, hash_bytes(definition->bytes, definition->bytes_n),
@@ -264,7 +263,7 @@ ttr_status nettrace_type_add(struct nettrace_reader *reader,
                                                                   : fail_memory(reader->error);
 }
 
-/* --- Description: types sorted by provider, then by order of declaration --- */
+/* --- Description of types: sorted by provider, then by order of declaration --- */
 
 static int compare_by_provider(const void *one, const void *other)
 {
@@ -275,8 +274,8 @@ static int compare_by_provider(const void *one, const void *other)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Sorts all types declared so far by provider for the description. Returns false if memory is
- * exhausted. */
+/* Sorts all types declared so far by provider, for their description. Returns false if memory is
+ * out. */
 static bool sort_types_by_provider(struct nettrace_reader *reader)
 {
     struct nettrace_types *types = &reader->types;

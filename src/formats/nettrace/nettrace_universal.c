@@ -17,8 +17,8 @@
 #include "formats/nettrace/nettrace.h"
 
 #define MAPPING_TAG \
-    UINT64_C(0x556e6976657273) /* keeps ids of mappings distinct from module ids of .NET */
-/* limit of (process, mapping) pairs; symbols of further pairs are not added */
+    UINT64_C(0x556e6976657273) /* makes ids of mappings different from module ids of .NET */
+/* maximum number of (process, mapping) pairs; symbols of further pairs are not added */
 #define MAPPINGS_MAX 1048576u
 
 static bool text_equals(ttr_text text, const char *word)
@@ -36,7 +36,7 @@ bool nettrace_is_universal_sample(ttr_text provider, ttr_text name)
     return text_equals(provider, "Universal.Events") && text_equals(name, "cpu");
 }
 
-uint8_t nettrace_universal_event_kind(ttr_text provider, uint32_t id)
+uint8_t nettrace_get_universal_symbol_kind(ttr_text provider, uint32_t id)
 {
     static const uint8_t kinds[] = {SYMBOLS_PROCESS, SYMBOLS_PROCESS, SYMBOLS_NONE, SYMBOLS_MAPPED,
                                     SYMBOLS_SYMBOL};
@@ -63,8 +63,8 @@ static bool set_process_name(struct nettrace_reader *reader, const ttr_event *ev
     return id && context_name_process(reader->t, reader->in->id, thread.pid, id);
 }
 
-/* Returns the module of a process with number `number`, and sets its name. Returns 0 if memory is
- * exhausted. */
+/* Returns the id of module number `number` of a process, and sets its name. Returns 0 if memory is
+ * out. */
 static uint32_t find_or_add_module(struct nettrace_reader *reader, uint32_t process,
                                    uint64_t number, ttr_text name)
 {
@@ -77,7 +77,7 @@ static uint32_t find_or_add_module(struct nettrace_reader *reader, uint32_t proc
     return module;
 }
 
-/* Returns the file name of a path. */
+/* Returns the file name in a path. */
 static ttr_text get_file_name(ttr_text path)
 {
     size_t begin = 0;
@@ -87,7 +87,8 @@ static ttr_text get_file_name(ttr_text path)
     return (ttr_text){path.p + begin, path.n - begin};
 }
 
-/* Adds a mapping of a process. Processes with the same mapping id form a linked list. */
+/* Adds a mapping of a process. Mappings of several processes with the same id are linked to a
+ * list. */
 static bool add_process_mapping(struct nettrace_reader *reader, uint64_t id,
                                 const struct nettrace_mapping *mapping)
 {
@@ -109,8 +110,8 @@ static bool add_process_mapping(struct nettrace_reader *reader, uint64_t id,
 
 static bool add_mapping(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
 {
-    /* name of the memory file that holds code compiled by a runtime; its symbols name their modules
-     */
+    /* path of the memory with code that a runtime has compiled; the symbols in it contain the
+     * names of their modules */
     static const char jitted[] = "/memfd:doublemapper";
     ttr *t = reader->t;
     uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
@@ -134,7 +135,7 @@ static bool add_mapping(struct nettrace_reader *reader, const ttr_event *event, 
     return !has_file || last < start || symbols_add(&t->symbols, SYMBOL_MAPPING, &range);
 }
 
-/* Splits "type [module] method[level]". Returns false if a name does not have this form. */
+/* Splits a name of the form "type [module] method[level]". Returns false if it has another form. */
 static bool split_jitted_name(ttr_text name, ttr_text *module, ttr_text *method)
 {
     size_t open = 0, close, end = name.n;
@@ -161,7 +162,7 @@ static bool add_symbol(struct nettrace_reader *reader, const ttr_event *event, s
     uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
              last = nettrace_read_varint(c);
     ttr_text name = read_utf16_text(c), module, method = name;
-    /* kernel addresses are all zero if the recorder had no right to read them */
+    /* all kernel addresses are zero if the recorder was not allowed to read them */
     if (c->failed || last < start || last - start >= INT64_MAX)
         return true;
     bool is_jitted = split_jitted_name(name, &module, &method);

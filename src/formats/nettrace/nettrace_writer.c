@@ -25,9 +25,9 @@ void nettrace_writer_free(struct ttr_writer *out)
     nettrace_encode_free(w, &out->t->counted);
 }
 
-/* Returns whether a trace can be copied: no event was written yet, times are not shifted, and no
- * other version was requested. V4 can also be copied if V5 was requested. */
-static bool can_copy(const struct nettrace_writer *w, const struct nettrace_reader *reader)
+/* Returns true if a trace can be copied: no event was written, times are not shifted, and its
+ * version was requested, or any. V4 can also be copied if V5 was requested. */
+static bool can_copy_trace(const struct nettrace_writer *w, const struct nettrace_reader *reader)
 {
     bool is_version = w->version == 0 || w->version == reader->version ||
                       (w->version == 5 && reader->version == 4);
@@ -41,7 +41,7 @@ static ttr_status write_chunk(struct ttr_writer *out, const ttr_event *event, tt
     if (schema->format != out->format)
         return TTR_OK;
     const struct nettrace_reader *reader = schema->ctx;
-    if (event->tag == NETTRACE_CHUNK_FILE_HEAD && event->offset == 0 && can_copy(w, reader)) {
+    if (event->tag == NETTRACE_CHUNK_FILE_HEAD && event->offset == 0 && can_copy_trace(w, reader)) {
         w->mode = NETTRACE_COPIES;
         nettrace_copy_init(&w->copy, &out->t->counted, reader, event->source);
     }
@@ -63,7 +63,8 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
     if (!is_own) {
         output_count_loss(out, NETTRACE_LOST_GUEST, event->offset);
     } else if (event->kind !=
-               TTR_KIND_GAP) { /* a copy keeps the sequence numbers, which already express gaps */
+               /* sequence numbers, which a copy keeps, already report the gap */
+               TTR_KIND_GAP) {
         nettrace_copy_mark_event(&w->copy, event);
         output_count_event(out, event);
     }

@@ -34,7 +34,7 @@
 #include "base/key_map.h"
 #include "formats/nettrace/nettrace_copy.h"
 
-/* Possible losses; the table is in nettrace_losses.c. */
+/* Losses of the writer, in the order of the table in nettrace_losses.c. */
 enum nettrace_loss {
     NETTRACE_LOST_PAIR,
     NETTRACE_LOST_KIND,
@@ -79,7 +79,7 @@ enum nettrace_loss {
 
 extern const ttr_loss nettrace_losses[NETTRACE_LOSSES];
 
-/* Contents of the metadata record of a class; `level` is a level of .NET. */
+/* Content of the metadata record of a class; `level` is a level of .NET. */
 struct nettrace_class_info {
     ttr_text provider, name;
     uint32_t id, version;
@@ -88,12 +88,12 @@ struct nettrace_class_info {
     struct cursor signature;
 };
 
-/* A thread of the output: in V4 and V5 one per tid, in V6 one per pid and tid. */
+/* A thread of the output. In V4 and V5 there is one per tid, in V6 one per pid and tid. */
 struct nettrace_output_thread {
     uint64_t pid, tid;
-    ttr_id thread;     /* thread of the context; 0 if none */
+    ttr_id thread;     /* thread of the library context; 0 if it has none */
     uint32_t sequence; /* sequence number of the last event */
-    uint32_t missing;  /* events lost after the last event */
+    uint32_t missing;  /* number of events that were lost after the last event */
     /* V6: index in the thread table; valid if `generation` equals nettrace_block_writer.generation
      */
     uint32_t index;
@@ -101,49 +101,50 @@ struct nettrace_output_thread {
     ttr_id declared_name;
 };
 
-/* Output thread of a ttr_id, and the names for which a loss was counted last (to count each once).
- */
+/* The output thread of a ttr_id, and the names for which a loss was counted, so that each is
+ * counted once. */
 struct nettrace_thread_id {
-    uint32_t index; /* index in `threads` plus 1; 0 while the pid may still become known */
+    uint32_t index; /* index + 1 in `threads`; 0 while the pid may still become known */
     ttr_id process_name, thread_name;
 };
 
-/* Assigns numbers to distinct byte strings (stacks or label lists) since the last sequence point.
- */
+/* Numbers of byte strings (stacks or label lists), assigned since the last sequence point. Equal
+ * strings have the same number. */
 struct nettrace_number_table {
     struct key_map known; /* maps the hash of a byte string to its number */
-    struct buffer rows;   /* byte strings to be written before the next block */
-    uint32_t first, n;    /* lowest number in `rows`, and their count */
+    struct buffer rows;   /* byte strings that are written before the next block */
+    uint32_t first, n;    /* first: lowest number in `rows`; n: how many there are */
 };
 
 struct nettrace_block_writer {
     struct buffer events, metadata, threads;
     struct nettrace_number_table stacks, labels;
-    struct nettrace_header last; /* header of the last event in the block */
-    /* copies of the ids that `last` refers to; `none` is 16 zeros */
+    /* header of the last event that was added to the block */
+    struct nettrace_header last;
+    /* activity, related: copies of the ids in `last`; none: 16 zeros */
     uint8_t activity[16], related[16], none[16];
     uint64_t least, most; /* lowest and highest ticks in the block */
     size_t bytes;         /* bytes written since the last sequence point */
-    /* V6: number of times that the thread table was cleared, plus 1; identifies the valid indices
-     */
+    /* V6: 1 + number of times that the thread table was cleared; indexes of earlier generations
+     * are invalid */
     uint32_t generation;
     uint32_t declared_n; /* V6: number of threads declared since the thread table was cleared */
-    uint32_t *declared;  /* V6: their indices in `threads` */
+    uint32_t *declared;  /* V6: indexes of these threads in `threads` */
     size_t declared_capacity;
 };
 
 /* Class of the events of another nettrace trace, by schema. */
 struct nettrace_source_class {
-    /* metadata number; 0 if not yet known, UINT32_MAX if payloads cannot be copied */
+    /* metadata number; 0 if not known yet; UINT32_MAX if payloads cannot be copied */
     uint32_t class;
     uint64_t keyword;
     uint8_t level, opcode;
-    /* index of the payload layout if the metadata are wrong (NETTRACE_LAYOUTS_MAX); used for V6
-     * only, which can store the right types */
+    /* index of the payload layout if metadata are wrong (NETTRACE_LAYOUTS_MAX); only for V6, which
+     * can store the right types */
     uint8_t layout_index;
 };
 
-/* Classes of samples of other formats and of the code at their addresses. */
+/* Classes for samples of other formats, and for the code at their addresses. */
 enum nettrace_universal_class {
     NETTRACE_UNIVERSAL_PROCESS,
     NETTRACE_UNIVERSAL_MAPPING,
@@ -152,13 +153,14 @@ enum nettrace_universal_class {
     NETTRACE_UNIVERSAL_CLASSES
 };
 
-/* What was written of the code of samples. */
+/* What was written about the code of samples. */
 struct nettrace_samples {
-    uint32_t class[NETTRACE_UNIVERSAL_CLASSES]; /* class numbers; 0 = not added yet */
-    uint32_t mappings_n, functions_n;           /* last ids of mappings and functions */
-    struct pair_map known;    /* keys (address, process) that were looked up; processes */
-    struct pair_map mappings; /* mappings of a process, to their ids */
-    /* (start, hash of process and last address) to the name that was written last */
+    uint32_t class[NETTRACE_UNIVERSAL_CLASSES]; /* class numbers; 0 if not added yet */
+    uint32_t mappings_n, functions_n;           /* ids of the last mapping and function */
+    /* set of keys (address, process) that were looked up, and of processes */
+    struct pair_map known;
+    struct pair_map mappings; /* maps the mappings of processes to ids */
+    /* maps (start, hash of process and last address) to the name that was written last */
     struct pair_map functions;
 };
 
@@ -166,22 +168,24 @@ enum nettrace_mode { NETTRACE_UNDECIDED, NETTRACE_COPIES, NETTRACE_ENCODES };
 
 struct nettrace_writer {
     enum nettrace_mode mode;
-    /* 4, 5 or 6; 0 until the first event; by default the version of the source, else 6 */
+    /* version to write: 4, 5 or 6; by default that of the source, else 6; 0 until the first event
+     */
     unsigned version;
     bool is_out_of_memory;
     struct nettrace_copy copy;
 
     struct nettrace_trace_info trace_info;
-    uint64_t base_ticks;   /* ticks = time + base_ticks; valid if ticks are nanoseconds */
-    bool has_source_clock; /* ticks are those of the only source, a nettrace trace */
+    uint64_t base_ticks;   /* ticks = time + base_ticks, if ticks are nanoseconds */
+    bool has_source_clock; /* ticks are kept from the only source, a nettrace trace */
     uint16_t clock_source;
     uint32_t sequence; /* sequence number of the current event */
     uint64_t last_ticks;
 
     struct nettrace_block_writer blocks;
     struct key_map classes; /* maps the hash of a class key to class number and flags */
-    struct key_map rows; /* maps the hash of a metadata record without its number to the number */
-    struct pair_map ids; /* maps (provider, 0) to the last event id assigned */
+    /* maps the hash of a metadata record, without its number, to the number */
+    struct key_map rows;
+    struct pair_map ids; /* maps (provider, 0) to the event id that was assigned last */
     struct nettrace_source_class *source_classes; /* classes of source events, by schema id */
     size_t source_classes_n;
     uint32_t classes_n;
@@ -189,14 +193,15 @@ struct nettrace_writer {
     struct nettrace_output_thread *threads;
     size_t threads_n, threads_capacity;
     struct pair_map
-        thread_of; /* maps (pid, tid), in V4 and V5 (0, tid), to an index in `threads` */
+        /* maps (pid, tid) to an index in `threads`; in V4 and V5 the key is (0, tid) */
+        thread_of;
     struct nettrace_thread_id *by_id; /* output threads by ttr_id */
     size_t by_id_n;
-    /* maps (track, 0) to the index in `threads` of the capture thread of the last event */
+    /* maps (track, 0) to the index in `threads` of the thread that captured its last event */
     struct pair_map of_track;
     ttr_id last_track;
-    size_t last_capture; /* index in `threads` of the capture thread of `last_track` */
-    bool is_capture;     /* true if the track number is the id of the capture thread */
+    size_t last_capture; /* index in `threads` of that thread for `last_track` */
+    bool is_capture;     /* track numbers are ids of capture threads */
 
     struct nettrace_samples samples;
     struct buffer signature, payload, scratch;
@@ -209,14 +214,14 @@ static inline bool nettrace_is_v6(const struct nettrace_writer *w)
     return w->version >= NETTRACE_V6;
 }
 
-/* --- nettrace_writer.c: entry points of the writer --- */
+/* --- Entry points of the writer (nettrace_writer.c) --- */
 
 ttr_status nettrace_writer_create(struct ttr_writer *out, ttr_error *error);
 ttr_status nettrace_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
 ttr_status nettrace_writer_finish(struct ttr_writer *out, ttr_error *error);
 void nettrace_writer_free(struct ttr_writer *out);
 
-/* --- nettrace_encode.c: events to headers and payloads --- */
+/* --- Events to headers and payloads (nettrace_encode.c) --- */
 
 void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc);
 void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc);
@@ -225,130 +230,131 @@ TTR_MUST ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_even
                                           ttr_error *error);
 TTR_MUST ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error);
 
-/* --- nettrace_samples.c: samples of other formats, with code --- */
+/* --- Samples of other formats, with their code (nettrace_samples.c) --- */
 
 void nettrace_samples_init(struct nettrace_samples *samples, const struct alloc *alloc);
 void nettrace_samples_free(struct nettrace_samples *samples);
 
-/* Returns whether an event is a sample that V6 stores as an event of Universal.Events. */
+/* Returns true if an event is a sample that V6 stores as an event of Universal.Events. */
 bool nettrace_is_code_sample(const struct ttr_writer *out, const ttr_event *event);
 
-/* Appends events that declare the process, mappings and functions of a sample's stack, if they are
- * new. Returns false if memory is exhausted. */
+/* Appends events that declare the process, mappings and functions of a sample's stack, unless they
+ * were declared. Returns false if memory is out. */
 TTR_MUST bool nettrace_declare_sample_code(struct ttr_writer *out, const ttr_event *event,
                                            uint64_t ticks);
 
-/* Sets w->payload to that of a sample. Returns its class; 0 if memory is exhausted. */
+/* Sets w->payload to the payload of a sample. Returns the class of the sample; 0 if memory is
+ * out. */
 uint32_t nettrace_encode_code_sample(struct ttr_writer *out, const ttr_event *event);
 
-/* --- nettrace_signature.c: fields to payload and signature --- */
+/* --- Fields to payload and signature (nettrace_signature.c) --- */
 
 /* Appends a description of the event's fields to w->signature, and their values to w->payload. */
 void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event);
 
-/* Appends UTF-8 as UTF-16 with a final zero. Invalid bytes and NUL characters become U+FFFD; the
- * result reports which of these were found. */
+/* Appends UTF-8 text as UTF-16, with a zero at the end. Replaces invalid bytes and NUL characters
+ * by U+FFFD; the result states which of these were found. */
 struct nettrace_text_flaws {
     bool is_broken, has_zeros;
 };
 struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text);
 
-/* --- nettrace_classes.c: metadata records of classes --- */
+/* --- Metadata records of classes (nettrace_classes.c) --- */
 
-/* Returns the class of the event with its fields in w->signature and w->payload, and adds the class
- * if it is new. Returns 0 if memory is exhausted. If the metadata would be too large, they are
- * written without fields, and the payload is cleared. */
+/* Returns the class of the event with its fields in w->signature and w->payload; adds it if it is
+ * new. Returns 0 if memory is out. If the metadata would be too large, writes them without fields
+ * and clears the payload. */
 uint32_t nettrace_get_signature_class(struct ttr_writer *out, const ttr_event *event);
 
-/* Adds a class by its metadata row of V6, without size and number. Returns its number; 0 if memory
- * is exhausted. */
+/* Adds a class by its V6 metadata without size and number. Returns its number; 0 if memory is
+ * out. */
 uint32_t nettrace_add_row_class(struct nettrace_writer *w, const struct buffer *row);
 
-/* Returns the class of a sample that has no content except a stack, as the runtime's profiler
- * writes it, and sets the payload. Returns 0 for other events. */
+/* Returns the class of a sample with no content but a stack, as the runtime's profiler writes it,
+ * and sets the payload. Returns 0 for other events. */
 uint32_t nettrace_get_sample_class(struct ttr_writer *out, const ttr_event *event);
 
-/* Returns the class of an event of another nettrace trace if its payload can be copied; 0 if not,
- * or if memory is exhausted. */
+/* Returns the class of an event from another nettrace trace if its payload can be copied. Returns
+ * 0 if it cannot, or memory is out. */
 uint32_t nettrace_get_source_class(struct ttr_writer *out, const ttr_event *event);
 
-/* Returns the opcode to write for an event; 0 if the output version has none, or the kind needs
- * none. */
+/* Returns the opcode to write for an event; 0 if the output version has no opcodes, or the kind of
+ * event needs none. */
 uint8_t nettrace_get_output_opcode(const struct nettrace_writer *w, const ttr_event *event);
 
-/* --- nettrace_metadata_writer.c: bytes of metadata --- */
+/* --- Bytes of metadata (nettrace_metadata_writer.c) --- */
 
 /* Appends metadata without their number: in V4 and V5 a payload, in V6 a row without its size.
  * Returns false if they are too large. */
 bool nettrace_append_metadata(struct buffer *to, unsigned version,
                               const struct nettrace_class_info *info);
 
-/* Returns whether a version supports all types of a signature. */
+/* Returns true if a version supports all types of a signature. */
 bool nettrace_signature_fits(const struct cursor *signature, unsigned version);
 
-/* Returns which names of a class cannot be stored in UTF-16. */
-struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class_info *info);
+/* Returns what prevents names of a class from being stored in UTF-16. */
+struct nettrace_text_flaws nettrace_find_class_text_flaws(const struct nettrace_class_info *info);
 
-/* --- nettrace_translate.c: metadata of another trace --- */
+/* --- Metadata of another trace (nettrace_translate.c) --- */
 
-/* Converts the metadata of a reader's type to class info and a signature, which is appended to
- * `signature`; `texts` owns the names. Returns false if the fields are unknown. `layout_index` is
- * not 0 if the metadata are wrong (see NETTRACE_LAYOUTS_MAX): the signature then has the right
+/* Converts the metadata of a reader's type to class info, and to a signature that is appended to
+ * `signature`; `texts` owns the names. Returns false if the fields are unknown. If layout_index is
+ * not 0, the metadata are wrong (see NETTRACE_LAYOUTS_MAX); the signature then has the right
  * types, which only V6 can store. */
-bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_info *info,
-                        struct buffer *signature, struct buffer *texts, unsigned layout_index);
+bool nettrace_translate_metadata(const struct nettrace_type *type, struct nettrace_class_info *info,
+                                 struct buffer *signature, struct buffer *texts,
+                                 unsigned layout_index);
 
-/* --- nettrace_block_writer.c: blocks and sequence points --- */
+/* --- Blocks and sequence points (nettrace_block_writer.c) --- */
 
 void nettrace_block_writer_init(struct nettrace_block_writer *blocks, const struct alloc *alloc);
 void nettrace_block_writer_free(struct nettrace_block_writer *blocks);
 
-/* Returns the number of a byte string, which is added if it is new; it is then written before the
- * next block. Returns 0 if memory is exhausted. `has_size`: the bytes are preceded by their size.
- */
+/* Returns the number of a byte string; adds it if it is new, so that it is written before the next
+ * block. Returns 0 if memory is out. has_size: the bytes start with their size. */
 uint32_t nettrace_intern_bytes(struct nettrace_number_table *numbered, const uint8_t *bytes,
                                size_t n, bool has_size);
 
-/* Appends an event to the current block; header->payload_size bytes are at `payload`. */
+/* Appends an event with header->payload_size bytes of payload to the current block. */
 void nettrace_append_event(struct nettrace_writer *w, const struct nettrace_header *header,
                            const uint8_t *payload);
 
 /* Writes the current block if it is full, and a sequence point if enough was written since the
- * last. */
+ * last one. */
 TTR_MUST ttr_status nettrace_write_full_blocks(struct ttr_writer *out, ttr_error *error);
 
 /* Writes the current block and a sequence point. */
 TTR_MUST ttr_status nettrace_write_sequence_point(struct ttr_writer *out, ttr_error *error);
 
-/* --- nettrace_output_threads.c: threads of the output --- */
+/* --- Threads of the output (nettrace_output_threads.c) --- */
 
-/* Return the index of a thread in w->threads, by its id or by pid and tid; SIZE_MAX if memory is
- * exhausted. */
-size_t nettrace_thread_index(struct ttr_writer *out, ttr_id thread);
+/* Return the index of a thread in w->threads, by its id or by pid and tid. Return SIZE_MAX if
+ * memory is out. */
+size_t nettrace_get_output_thread_index(struct ttr_writer *out, ttr_id thread);
 size_t nettrace_get_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uint64_t tid);
 
-/* Returns the number by which events refer to a thread: the tid, or in V6 the thread index. In V6 a
+/* Returns the number by which events refer to a thread: the tid; in V6 the thread index. In V6, a
  * new thread is declared before the next block. */
 uint64_t nettrace_declare_thread(struct ttr_writer *out, size_t index);
 
-/* Counts a loss for names of thread `id` that cannot be stored, once per distinct name. `index`:
- * index of the thread in w->threads. Returns false if memory is exhausted. */
+/* Counts a loss for each new name of thread `id` that cannot be stored. index: that of the thread
+ * in w->threads. Returns false if memory is out. */
 bool nettrace_count_lost_names(struct ttr_writer *out, ttr_id id, size_t index, uint64_t offset);
 
-/* V6: returns whether a declared thread has been renamed since. */
+/* V6: returns true if a thread was renamed after it was declared. */
 bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index);
 
-/* V6: returns whether the thread table should be cleared: a thread was renamed, or the table is
+/* V6: returns true if the thread table should be cleared: a thread was renamed, or the table is
  * large. */
 bool nettrace_threads_are_stale(struct ttr_writer *out);
 
-/* Returns the reader that emitted a nettrace event; NULL for events of other formats, and for
- * detached copies. */
+/* Returns the reader that returned a nettrace event; NULL for events of other formats, and for
+ * copies without a reader. */
 const struct nettrace_reader *nettrace_get_source_reader(const struct ttr_writer *out,
                                                          const ttr_event *event);
 
-/* Sets the threads, the sequence number and the CPU of a header, from those of an event. Returns
- * false if memory is exhausted. */
+/* Sets the threads, the sequence number and the CPU of a header to those of an event. Returns
+ * false if memory is out. */
 TTR_MUST bool nettrace_set_header_threads(struct ttr_writer *out, const ttr_event *event,
                                           struct nettrace_header *header);
 

@@ -290,6 +290,21 @@ static void flow_binds_to_enclosing_span_with_one_id(void **state)
                   "8:5 11{11:2 3:1 10:2 6{2:115 6:2}}\n");
 }
 
+static void flow_end_outside_of_spans_binds_to_next_one(void **state)
+{
+    (void)state;
+    begin();
+    writing_event(&w, TTR_KIND_BEGIN, 1, "x");
+    write_flow(TTR_KIND_FLOW_BEGIN, 2, 8);
+    writing_event(&w, TTR_KIND_END, 3, "x");
+    write_flow(TTR_KIND_FLOW_END, 4, 8);
+    assert_int_equal(writing_lost(&w, "flow.no-span"), 0);
+    expect(THREAD "8:1 11{9:1 11:2 3:1 10:2} " CAT_X "\n"
+                  "8:2 11{11:2 3:1 10:2 6{2:115 6:1}}\n"
+                  "8:3 11{9:2 11:2}\n"
+                  "8:4 11{11:2 3:1 10:2 6{2:102 6:1}}\n");
+}
+
 static void flow_outside_of_spans_is_lost(void **state)
 {
     (void)state;
@@ -846,6 +861,7 @@ int main(void)
         cmocka_unit_test(each_counter_field_gets_a_track),
         cmocka_unit_test(async_ids_reuse_finished_tracks),
         cmocka_unit_test(flow_binds_to_enclosing_span_with_one_id),
+        cmocka_unit_test(flow_end_outside_of_spans_binds_to_next_one),
         cmocka_unit_test(flow_outside_of_spans_is_lost),
         cmocka_unit_test(end_without_begin_is_lost),
         cmocka_unit_test(async_end_with_another_name_ends_the_span),

@@ -1,13 +1,15 @@
 // One frame: minimap, ruler, tree of tracks, boxes, labels, and what is selected.
 import { state, change, nameOf, duration, KIND } from './state.js';
-import { boxes, requestWindow } from './wire.js';
+import { arrived, boxes, requestWindow } from './wire.js';
 import { ground, css, colourOf } from './colour.js';
 import { paintSlices, paintCounter, rangeOf } from './painter.js';
+import { pane } from './pair.js';
 import { lines, total, findLine, lineOfRow, ROW } from './tracks.js';
 
 export const LEFT = 230;
-export const MINIMAP = 34;
-export const TOP = MINIMAP + 22;
+/** The lower of two traces has no minimap and no ruler. */
+export const MINIMAP = pane === 'b' ? 0 : 34;
+export const TOP = pane === 'b' ? 0 : MINIMAP + 22;
 const LABEL_MIN = 44;
 const FONT = '11px system-ui, "DejaVu Sans", sans-serif';
 
@@ -52,13 +54,31 @@ function rowsToAsk(first, end) {
   return [...new Set(rows)].sort((a, b) => a - b);
 }
 
+/** What a bitmap was made of. @param {unknown[]} old @param {unknown[]} now */
+function isSame(old, now) {
+  return old.length === now.length && old.every((value, i) => value === now[i]);
+}
+
+/** @type {unknown[]} */
+let painted = [];
+
 /** @param {number} first @param {number} end */
 function paintRows(first, end) {
   const ratio = size.ratio;
   const width = Math.round(timelineWidth() * ratio);
   const height = Math.max(1, Math.round((size.height - TOP) * ratio));
   if (!image || image.width !== width || image.height !== height) image = context.createImageData(width, height);
-  const pixels = new Uint32Array(image.data.buffer);
+  const now = [image, lines, arrived.n, state.a, state.z, state.scroll, state.dark, state.only, state.found, state.names.length];
+  if (!isSame(painted, now)) paintBands(image, first, end);
+  painted = now;
+  context.putImageData(image, Math.round(LEFT * ratio), Math.round(TOP * ratio));
+}
+
+/** @param {ImageData} to @param {number} first @param {number} end */
+function paintBands(to, first, end) {
+  const { width, height } = to;
+  const ratio = size.ratio;
+  const pixels = new Uint32Array(to.data.buffer);
   const scale = width / (state.z - state.a);
   pixels.fill(ground(state.dark).ground);
   for (let i = first; i < end; i++) {
@@ -67,12 +87,11 @@ function paintRows(first, end) {
     if (!line.track || !row) continue;
     const y = Math.round((line.y - state.scroll) * ratio);
     const from = Math.max(0, y);
-    const to = Math.min(height, Math.round((line.y - state.scroll + line.height - 1) * ratio));
-    if (to <= from) continue;
-    if (line.track.kind !== KIND.counter) paintSlices(pixels, width, from, to - from, row, state.a, scale);
-    else if (from === y && to < height) paintCounter(pixels, width, y, to - y, row, state.a, scale);
+    const stop = Math.min(height, Math.round((line.y - state.scroll + line.height - 1) * ratio));
+    if (stop <= from) continue;
+    if (line.track.kind !== KIND.counter) paintSlices(pixels, width, from, stop - from, row, state.a, scale);
+    else if (from === y && stop < height) paintCounter(pixels, width, y, stop - y, row, state.a, scale);
   }
-  context.putImageData(image, Math.round(LEFT * ratio), Math.round(TOP * ratio));
 }
 
 /** Widths of texts. @type {Map<string, number>} */
@@ -188,25 +207,40 @@ function drawRuler() {
     context.stroke();
     context.globalAlpha = 1;
     context.fillStyle = colours.faint;
-    context.fillText(duration(time, 9), x + 3, MINIMAP + 10);
+    if (TOP) context.fillText(duration(time, 9), x + 3, MINIMAP + 10);
   }
   context.fillStyle = colours.text;
-  context.fillText(`${duration(state.z - state.a)} visible`, 8, MINIMAP + 10);
+  if (TOP) context.fillText(`${duration(state.z - state.a)} visible`, 8, MINIMAP + 10);
+}
+
+const minimap = document.createElement('canvas');
+/** @type {unknown[]} */
+let minimapOf = [];
+
+/** The bitmap of the minimap, painted again when the trace or the size has changed. */
+function minimapBitmap() {
+  const overview = state.info.overview;
+  const now = [overview, size.width, size.ratio, state.dark];
+  if (isSame(minimapOf, now)) return minimap;
+  minimapOf = now;
+  minimap.width = Math.round(timelineWidth() * size.ratio);
+  minimap.height = Math.round(MINIMAP * size.ratio);
+  const to = /** @type {CanvasRenderingContext2D} */ (minimap.getContext('2d'));
+  const highest = overview.reduce((most, n) => Math.max(most, n), 1);
+  to.fillStyle = css(ground(state.dark).area);
+  overview.forEach((n, i) => {
+    const height = n && Math.max(1, Math.sqrt(n / highest) * (minimap.height - 4));
+    to.fillRect((i / overview.length) * minimap.width, minimap.height - height, Math.max(1, minimap.width / overview.length), height);
+  });
+  return minimap;
 }
 
 function drawMinimap() {
   const colours = ground(state.dark);
-  const overview = state.info.overview;
   const width = timelineWidth();
-  const highest = Math.max(1, ...overview);
   context.fillStyle = css(colours.ground);
   context.fillRect(0, 0, size.width, MINIMAP);
-  context.fillStyle = css(colours.area);
-  for (let i = 0; i < overview.length; i++) {
-    if (!overview[i]) continue;
-    const height = Math.max(1, Math.sqrt(overview[i] / highest) * (MINIMAP - 4));
-    context.fillRect(LEFT + (i / overview.length) * width, MINIMAP - height, Math.max(1, width / overview.length), height);
-  }
+  context.drawImage(minimapBitmap(), LEFT, 0, width, MINIMAP);
   const end = state.info.end;
   const x = LEFT + (Math.max(0, state.a) / end) * width;
   const z = LEFT + (Math.min(end, state.z) / end) * width;
@@ -310,7 +344,7 @@ export function draw() {
   context.textBaseline = 'middle';
   drawTree(first, end);
   drawRuler();
-  drawMinimap();
+  if (TOP) drawMinimap();
   context.save();
   context.beginPath();
   context.rect(LEFT, MINIMAP, size.width - LEFT, size.height);

@@ -1,7 +1,7 @@
 // The panel below the timeline: a slice, tables of a range, and SQL. Each table is one statement.
 import { state, change, setRange, nameOf, duration, absolute, relative, KIND } from './state.js';
 import { query, report } from './wire.js';
-import { showFlame } from './flame.js';
+import { samplesQuery, showFlame, showSamples } from './flame.js';
 
 const panel = /** @type {HTMLElement} */ (document.getElementById('panel'));
 const grip = /** @type {HTMLElement} */ (document.getElementById('grip'));
@@ -160,7 +160,8 @@ function trackCondition(area) {
   const all = state.tracks.filter((track) => track.kind === KIND.thread || track.kind === KIND.async).length;
   const threads = area.tracks.filter((track) => track.kind === KIND.thread);
   if (threads.length === 0 || threads.length >= all || threads.length > 400) return '';
-  return ` AND track_id IN (${threads.map((track) => track.id).join(', ')})`;
+  if (threads.some((track) => !track.utid)) return ` AND track_id IN (${threads.map((track) => track.id).join(', ')})`;
+  return ` AND track_id IN (SELECT id FROM track WHERE type = 'thread_track' AND utid IN (${threads.map((track) => track.utid).join(', ')}))`;
 }
 
 /** Tables of a range. @param {Area} area @returns {[string, string][]} titles and statements */
@@ -171,6 +172,7 @@ function areaTables(area) {
   return [
     ['Slices', `SELECT name, count(*) AS count, sum(${cut}) AS total, sum(self_dur) AS self, avg(dur) AS average, percentile(dur, 99) AS p99\nFROM slice WHERE ${inside}${trackCondition(area)}\nGROUP BY name ORDER BY total DESC LIMIT 500`],
     ['Flame', ''],
+    ['Samples', samplesQuery(area)],
     ['Scheduling', `SELECT thread.name AS thread, tid, count(*) AS count, sum(${cut}) AS running, max(dur) AS longest\nFROM sched JOIN thread USING (utid) WHERE ${inside} AND tid <> 0\nGROUP BY utid ORDER BY running DESC LIMIT 500`],
     ['States', `SELECT thread.name AS thread, tid, state, count(*) AS count, sum(${cut}) AS total, max(dur) AS longest\nFROM thread_state JOIN thread USING (utid) WHERE ${inside} AND tid <> 0\nGROUP BY utid, state ORDER BY total DESC LIMIT 500`],
     ['Counters', `SELECT counter_track.name AS name, count(*) AS count, min(value) AS lowest, avg(value) AS mean, max(value) AS highest\nFROM counter JOIN counter_track ON counter_track.id = counter.track_id WHERE ts >= ${a} AND ts < ${z}\nGROUP BY track_id ORDER BY 1 LIMIT 500`],
@@ -186,6 +188,9 @@ export async function showArea(area, on = 0) {
   if (tables[on][0] === 'Flame') {
     turn++;
     await showFlame(area, body);
+  } else if (tables[on][0] === 'Samples') {
+    turn++;
+    await showSamples(area, body);
   } else await showQuery(tables[on][1], false);
 }
 

@@ -10,6 +10,8 @@
 
 /* ms that the merge waits for a stream without data; four periods of the session's live timer if
  * that is longer */
+#define FEED_WAIT_MS 20u      /* longest wait for a packet of a feed */
+#define FEED_PATIENCE_MS 100u /* silence after which a stream of a feed delays no others */
 #define PATIENCE_MS 2000u
 
 /* --- Merge of the inputs --- */
@@ -158,14 +160,22 @@ static ttr_status live_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error 
     uint64_t deadline = socket_now_ms() + LIVE_SLICE_MS;
     for (;;) {
         bool is_past_range = false;
-        ttr_status moved = step_live_client(live), status = live_update_inputs(live, error);
+        ttr_status moved = live->feed.peek
+                               ? live_step_feed(live, live->has_unflushed ? 0 : FEED_WAIT_MS, error)
+                               : step_live_client(live);
+        if (live->feed.peek && moved != TTR_OK && moved != TTR_AGAIN)
+            return moved;
+        ttr_status status = live_update_inputs(live, error);
         if (status != TTR_OK)
             return status;
         report_connection_changes(live);
         uint32_t n = merge_live_inputs(live, &is_past_range);
         *batch = (ttr_batch){.event = live->out, .n = n};
-        if (n)
-            return TTR_OK;
+        /* callers print what they have at TTR_AGAIN, so that comes before each wait for a packet */
+        const bool is_flush = live->feed.peek && !n && moved == TTR_AGAIN && live->has_unflushed;
+        live->has_unflushed = n > 0 || (live->has_unflushed && !is_flush);
+        if (n || is_flush)
+            return n ? TTR_OK : TTR_AGAIN;
         if (is_past_range || (moved == TTR_END && live->inputs_n == 0))
             return finish_session(live, error);
         uint64_t now = socket_now_ms();
@@ -173,7 +183,7 @@ static ttr_status live_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error 
             return TTR_AGAIN;
         unsigned limit = deadline - now < live->client.poll_ms ? (unsigned)(deadline - now)
                                                                : live->client.poll_ms;
-        if (moved == TTR_AGAIN)
+        if (moved == TTR_AGAIN && !live->feed.peek)
             live_client_wait(&live->client, limit);
     }
 }
@@ -277,17 +287,9 @@ static ttr_status init_live_reader(struct live_reader *live, const char *path,
     return live_add_session(t, live->id, path, &live->client.session) ? TTR_OK : fail_memory(error);
 }
 
-static ttr_reader *open_session(ttr *t, const char *path, const struct live_url *url,
-                                const struct live_config *how, const ttr_read_options *options,
-                                ttr_error *error)
+static void init_reader_base(struct live_reader *live, ttr *t, const ttr_read_options *options)
 {
-    struct live_reader *live = alloc_zero(&t->counted, 1, sizeof *live);
-    if (!live) {
-        (void)fail_memory(error);
-        return NULL;
-    }
     live->base = (ttr_reader){.t = t, .ops = &live_ops, .order = TTR_ORDER_TIME};
-    live->tcp = (struct live_tcp){t, *url};
     live->from = live->returned_until = INT64_MIN;
     live->to = INT64_MAX;
     live->options = (ttr_read_options){.size = sizeof live->options};
@@ -298,9 +300,49 @@ static ttr_reader *open_session(ttr *t, const char *path, const struct live_url 
         live->options.time_offset = options->time_offset;
     }
     diagnostics_init(&live->notes, &t->counted);
+}
+
+static ttr_reader *open_session(ttr *t, const char *path, const struct live_url *url,
+                                const struct live_config *how, const ttr_read_options *options,
+                                ttr_error *error)
+{
+    struct live_reader *live = alloc_zero(&t->counted, 1, sizeof *live);
+    if (!live) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    init_reader_base(live, t, options);
+    live->tcp = (struct live_tcp){t, *url};
     live_init_client(&live->client, &live->tcp, how, NULL, NULL);
     if (init_live_reader(live, path, how, error) == TTR_OK)
         return &live->base;
+    live_close(&live->base);
+    return NULL;
+}
+
+ttr_reader *ctf_open_feed(ttr *t, const char *path, const struct packet_feed *feed,
+                          const ttr_read_options *options, ttr_error *error)
+{
+    const struct live_config how = {.patience_ms = FEED_PATIENCE_MS};
+    const size_t size = strlen(path) + 1;
+    struct live_reader *live = alloc_zero(&t->counted, 1, sizeof *live);
+    if (!live) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    init_reader_base(live, t, options);
+    live->tcp.t = t;
+    live->feed = *feed;
+    live->patience_ms = FEED_PATIENCE_MS;
+    live_init_client(&live->client, &live->tcp, &how, NULL, NULL);
+    live->client.phase = LIVE_RUNNING;
+    live->path = alloc_zero(&t->counted, size, 1);
+    live->id = live->path ? context_add_source(t, path, format_ctf.name) : UINT16_MAX;
+    if (live->id != UINT16_MAX) {
+        memcpy(live->path, path, size);
+        return &live->base;
+    }
+    (void)fail_memory(error);
     live_close(&live->base);
     return NULL;
 }

@@ -107,7 +107,9 @@ struct live_reader {
     struct ttr_reader base;
     struct live_client client;
     struct live_tcp tcp;
-    char *path; /* the session's URL as the user wrote it */
+    bool has_unflushed;      /* feed: events were returned since the last TTR_AGAIN */
+    struct packet_feed feed; /* peek = NULL: packets come from the client */
+    char *path;              /* the URL or address as the user wrote it */
     /* options for inputs that are opened later; pointers in it are NULL */
     ttr_read_options options;
     struct diagnostics notes;
@@ -146,6 +148,16 @@ TTR_MUST ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_er
 /* Opens a session like ctf_open_live, but with the connection and timeouts in `how`; for tests. */
 ttr_reader *ctf_open_live_with(ttr *t, const char *url, const struct live_config *how,
                                const ttr_read_options *options, ttr_error *error);
+
+/* Opens a reader of the packets of a feed (struct format_folder). CTF 1.8 and CTF 2. */
+ttr_reader *ctf_open_feed(ttr *t, const char *path, const struct packet_feed *feed,
+                          const ttr_read_options *options, ttr_error *error);
+
+/* --- Feed (ctf_live_feed.c) --- */
+
+/* Moves the next packet of the feed to its stream in the client. Waits for one at most limit_ms.
+ * Returns TTR_AGAIN without progress. */
+TTR_MUST ttr_status live_step_feed(struct live_reader *live, unsigned limit_ms, ttr_error *error);
 
 /* --- Inputs (ctf_live_inputs.c) --- */
 

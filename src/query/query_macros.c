@@ -1,0 +1,204 @@
+/* Parts of a statement that are no SQL, replaced before SQLite sees it:
+ *
+ *     arg('key')                           extract_arg(arg_set_id, 'key')
+ *     interval_intersect!((a, b), (utid))  a table: query_intervals.c
+ *
+ * Tables of interval_intersect are names or parenthesised SELECTs.  They run as statements of their
+ * own, which get the common table expressions before them. */
+#include <string.h>
+
+#include "query/query.h"
+#include "query/sql.h"
+
+#define TABLES_MAX 5u
+#define KEYS_MAX 4u
+
+/* Tokens [from, to) of an element of a list. */
+struct part {
+    uint32_t from, to;
+};
+
+struct macro {
+    struct part tables[TABLES_MAX], keys[KEYS_MAX];
+    uint32_t tables_n, keys_n;
+    uint32_t end; /* token after the macro */
+};
+
+/* Returns the token after the closing parenthesis of the one at `token`; SQL_NONE if there is none.
+ */
+static uint32_t skip_parentheses(const struct sql *sql, uint32_t token)
+{
+    uint32_t depth = 0;
+    for (; sql->tokens[token].kind != SQL_END; token++) {
+        depth += sql_is_symbol(sql, token, "(");
+        if (sql_is_symbol(sql, token, ")") && --depth == 0)
+            return token + 1;
+    }
+    return SQL_NONE;
+}
+
+/* Parses "(a, b, ...)" at *token, with at most `max` elements. Returns false if it is not that. */
+static bool parse_list(const struct sql *sql, uint32_t *token, struct part *parts, uint32_t max,
+                       uint32_t *n)
+{
+    uint32_t at = *token + 1;
+    if (!sql_is_symbol(sql, *token, "("))
+        return false;
+    for (*n = 0; !sql_is_symbol(sql, at, ")");) {
+        if (*n == max)
+            return false;
+        parts[*n].from = at;
+        while (!sql_is_symbol(sql, at, ",") && !sql_is_symbol(sql, at, ")")) {
+            if (sql->tokens[at].kind == SQL_END)
+                return false;
+            at = sql_is_symbol(sql, at, "(") ? skip_parentheses(sql, at) : at + 1;
+            if (at == SQL_NONE)
+                return false;
+        }
+        parts[*n].to = at;
+        if (parts[*n].from == at)
+            return false;
+        ++*n;
+        at += sql_is_symbol(sql, at, ",");
+    }
+    *token = at + 1;
+    return true;
+}
+
+/* Parses "interval_intersect!((tables), (keys))", with or without "_" before it. */
+static bool parse_intersection(const struct sql *sql, uint32_t token, struct macro *macro)
+{
+    uint32_t at = token + 3;
+    if ((!sql_is_word(sql, token, "interval_intersect") &&
+         !sql_is_word(sql, token, "_interval_intersect")) ||
+        !sql_is_symbol(sql, token + 1, "!") || !sql_is_symbol(sql, token + 2, "(") ||
+        !parse_list(sql, &at, macro->tables, TABLES_MAX, &macro->tables_n) ||
+        !sql_is_symbol(sql, at, ","))
+        return false;
+    at++;
+    if (!parse_list(sql, &at, macro->keys, KEYS_MAX, &macro->keys_n) ||
+        !sql_is_symbol(sql, at, ")") || macro->tables_n == 0)
+        return false;
+    for (uint32_t i = 0; i < macro->keys_n; i++)
+        if (macro->keys[i].to != macro->keys[i].from + 1 || !sql_is_name(sql, macro->keys[i].from))
+            return false;
+    macro->end = at + 1;
+    return true;
+}
+
+/* Appends the text of tokens, without the comments around it. */
+static void append_tokens(sqlite3_str *out, const struct sql *sql, struct part part)
+{
+    const struct sql_token *last = &sql->tokens[part.to - 1];
+    const uint32_t from = sql->tokens[part.from].at;
+    sqlite3_str_append(out, sql->text + from, (int)(last->at + last->n - from));
+}
+
+/* Finds the common table expressions that are complete before a token: "WITH a AS (...), b AS
+ * (...)". Returns false if it finds nothing. */
+static bool find_common_tables(const struct sql *sql, uint32_t before, struct part *part)
+{
+    if (!sql_is_word(sql, 0, "WITH"))
+        return false;
+    uint32_t at = 1 + sql_is_word(sql, 1, "RECURSIVE");
+    *part = (struct part){0, 0};
+    while (at < before && sql_is_name(sql, at)) {
+        at++;
+        if (sql_is_symbol(sql, at, "("))
+            at = skip_parentheses(sql, at);
+        if (at == SQL_NONE || !sql_is_word(sql, at, "AS"))
+            break;
+        at++;
+        at += sql_is_word(sql, at, "NOT");
+        at += sql_is_word(sql, at, "MATERIALIZED");
+        at = sql_is_symbol(sql, at, "(") ? skip_parentheses(sql, at) : SQL_NONE;
+        if (at == SQL_NONE || at > before)
+            break;
+        part->to = at;
+        at += sql_is_symbol(sql, at, ",");
+    }
+    return part->to > 0;
+}
+
+/* Returns the statement for a table of the macro: its intervals with their keys. */
+static char *make_table_statement(const ttr_query *query, const struct sql *sql,
+                                  const struct macro *macro, uint32_t table, uint32_t token)
+{
+    struct part common;
+    sqlite3_str *out = sqlite3_str_new(query->db);
+    if (find_common_tables(sql, token, &common)) {
+        append_tokens(out, sql, common);
+        sqlite3_str_appendall(out, " ");
+    }
+    sqlite3_str_appendall(out, "SELECT id, ts, dur");
+    for (uint32_t i = 0; i < macro->keys_n; i++) {
+        sqlite3_str_appendall(out, ", ");
+        append_tokens(out, sql, macro->keys[i]);
+    }
+    sqlite3_str_appendall(out, " FROM ");
+    append_tokens(out, sql, macro->tables[table]);
+    return sqlite3_str_finish(out);
+}
+
+/* Appends "(SELECT ts, dur, id_0, id_1, key_0 AS utid FROM tracetta_intervals(1, '...', '...'))".
+ */
+static void append_intersection(sqlite3_str *out, const ttr_query *query, const struct sql *sql,
+                                const struct macro *macro, uint32_t token)
+{
+    sqlite3_str_appendall(out, "(SELECT ts, dur");
+    for (uint32_t i = 0; i < macro->tables_n; i++)
+        sqlite3_str_appendf(out, ", id_%u", i);
+    for (uint32_t i = 0; i < macro->keys_n; i++) {
+        sqlite3_str_appendf(out, ", key_%u AS ", i);
+        append_tokens(out, sql, macro->keys[i]);
+    }
+    sqlite3_str_appendf(out, " FROM " INTERVALS_TABLE "(%u", macro->keys_n);
+    for (uint32_t i = 0; i < macro->tables_n; i++) {
+        char *statement = make_table_statement(query, sql, macro, i, token);
+        sqlite3_str_appendf(out, ", %Q", statement);
+        sqlite3_free(statement);
+    }
+    sqlite3_str_appendall(out, "))");
+}
+
+/* Returns true for "arg('key')". */
+static bool is_arg(const struct sql *sql, uint32_t token)
+{
+    return sql_is_word(sql, token, "arg") && sql_is_symbol(sql, token + 1, "(") &&
+           sql->tokens[token + 2].kind == SQL_STRING && sql_is_symbol(sql, token + 3, ")") &&
+           (token == 0 || !sql_is_symbol(sql, token - 1, "."));
+}
+
+char *query_expand_macros(const ttr_query *query, const char *text, const char **rest)
+{
+    struct sql sql;
+    struct macro macro;
+    sqlite3_str *out = NULL;
+    uint32_t copied = 0;
+    if (!sql_init(&sql, text)) {
+        sql_free(&sql);
+        return NULL;
+    }
+    for (uint32_t i = 0; sql.tokens[i].kind != SQL_END; i++) {
+        const bool has_arg = is_arg(&sql, i);
+        if (!has_arg && !parse_intersection(&sql, i, &macro))
+            continue;
+        if (!out)
+            out = sqlite3_str_new(query->db);
+        sqlite3_str_append(out, text + copied, (int)(sql.tokens[i].at - copied));
+        if (has_arg) {
+            sqlite3_str_appendall(out, "extract_arg(arg_set_id, ");
+            append_tokens(out, &sql, (struct part){i + 2, i + 4});
+        } else {
+            append_intersection(out, query, &sql, &macro, i);
+        }
+        i = has_arg ? i + 3 : macro.end - 1;
+        copied = sql.tokens[i].at + sql.tokens[i].n;
+    }
+    const uint32_t end = sql.tokens[sql.tokens_n - 1].at;
+    *rest = text + end + (text[end] == ';');
+    if (out)
+        sqlite3_str_append(out, text + copied, (int)(end - copied));
+    sql_free(&sql);
+    return out ? sqlite3_str_finish(out) : NULL;
+}

@@ -1,0 +1,63 @@
+/* Memory of a store with a limit: beyond it, large blocks are mapped from a temporary file.
+ *
+ * The allocator of the store (struct alloc) maps blocks of 1 MiB and more when the limit is
+ * reached.  Their pages are in the file and are counted as memory of the process only while they
+ * are in use: store_memory_step, which loops over rows call, gives them back from time to time. */
+#ifndef TRACETTA_STORE_STORE_MEMORY_H
+#define TRACETTA_STORE_STORE_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/spill.h"
+
+/* A mapped block. */
+struct memory_region {
+    char *p;
+    size_t n;
+    uint64_t offset; /* in the file */
+};
+
+struct store_memory {
+    struct alloc alloc;   /* its ctx is this struct, which therefore must not move */
+    uint64_t limit, used; /* bytes; limit 0 = none */
+    struct spill file;
+    struct memory_region *regions;
+    size_t regions_n, regions_capacity;
+    uint64_t touched; /* bytes of mapped blocks that may have been used since they were given back
+                       */
+    ttr_error error;  /* why the file could not grow; status TTR_OK = it could */
+};
+
+void store_memory_init(struct store_memory *memory, uint64_t limit);
+
+/* Call this after all blocks have been freed. */
+void store_memory_close(struct store_memory *memory);
+
+/* Returns the memory that an allocator belongs to, or NULL. */
+struct store_memory *store_memory_of(const struct alloc *alloc);
+
+/* Gives all mapped pages back. */
+void store_memory_release(struct store_memory *memory);
+
+/* Notes that up to n bytes of blocks are used, and gives pages back if that is much. Does nothing
+ * for NULL. */
+static inline void store_memory_step(struct store_memory *memory, size_t n)
+{
+    if (!memory || memory->regions_n == 0)
+        return;
+    memory->touched += n;
+    if (memory->touched >= (uint64_t)4 << 20)
+        store_memory_release(memory);
+}
+
+/* Notes that an item is used that is `distance` items away from those that are used in order: the
+ * kernel may map up to 2 MiB of the file around it. */
+static inline void store_memory_step_far(struct store_memory *memory, size_t distance)
+{
+    if (distance > 16384)
+        store_memory_step(memory, (size_t)256 << 10);
+}
+
+#endif
