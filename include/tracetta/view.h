@@ -74,6 +74,10 @@ TTR_API TTR_MUST ttr_status ttr_view_read(ttr_view *view, ttr *t, ttr_reader *in
  * while the view does not read, and in other threads. */
 TTR_API void ttr_view_note_wait(ttr_view *view, bool is_waiting);
 
+/* Pages of `view` show `second` below it, with one ruler.  The first view listens and serves for
+ * both; the second must not be freed before it. */
+TTR_API void ttr_view_compare(ttr_view *view, ttr_view *second);
+
 /* Writes the page with reduced data as one HTML file to an open file descriptor.  Its boxes are
  * reduced to 4 MB; tables and names of tracks come on top.
  * The page needs no network. */

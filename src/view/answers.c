@@ -31,7 +31,8 @@ void view_append_info(const struct view_data *view, struct reply *out)
     reply_append(out, "]}", 2);
 }
 
-/* A track is an array: kind, label, group, first row, rows, slices, deeper slices, id, pid, tid. */
+/* A track is an array: kind, label, group, first row, rows, slices, deeper slices, id, pid, tid,
+ * utid. */
 void view_append_track(const struct view_track *track, struct reply *out)
 {
     const int64_t numbers[] = {track->kind,
@@ -43,7 +44,8 @@ void view_append_track(const struct view_track *track, struct reply *out)
                                (int64_t)track->deeper,
                                (int64_t)track->id,
                                track->pid,
-                               track->tid};
+                               track->tid,
+                               track->utid};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         reply_append(out, k ? "," : "[", 1);
         reply_json_int(out, numbers[k]);

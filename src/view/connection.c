@@ -98,7 +98,8 @@ static const char *reason_of(int status)
 static const char security_lines[] =
     "Cache-Control: no-store\r\n"
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
-    "connect-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; "
+    "connect-src 'self'; img-src 'self' data:; frame-src 'self'; frame-ancestors 'self'; base-uri "
+    "'none'; "
     "form-action 'none'; require-trusted-types-for 'script'\r\n"
     "Cross-Origin-Opener-Policy: same-origin\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n"
@@ -142,20 +143,21 @@ static bool send_cookie(const struct connection *connection)
 }
 
 /* Streams events (SSE) until the page closes: the number of open pages is known by it. */
-static bool stream_events(const struct connection *connection)
+static bool stream_events(const struct connection *connection, ttr_view *view)
 {
     char head[2048];
-    ttr_view *view = connection->view;
     const int n =
         snprintf(head, sizeof head,
                  "HTTP/1.1 200 OK\r\n%sContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
                  "data: open\n\n",
                  security_lines);
     (void)atomic_fetch_add(&view->pages, 1);
-    atomic_store(&view->had_page, true);
+    if (view->first)
+        (void)atomic_fetch_add(&view->first->pages, 1);
+    atomic_store(&connection->view->had_page, true);
     unsigned version = atomic_load(&view->version);
     bool is_open = n > 0 && send_all(connection, head, (size_t)n);
-    while (is_open && !atomic_load(&view->is_stopping)) {
+    while (is_open && !atomic_load(&connection->view->is_stopping)) {
         struct pollfd ready = {.fd = connection->fd, .events = POLLIN};
         const int came = poll(&ready, 1, EVENT_MS);
         if (version != atomic_load(&view->version)) {
@@ -169,7 +171,26 @@ static bool stream_events(const struct connection *connection)
     if (is_open)
         (void)send_all(connection, "event: end\ndata: end\n\n", 22);
     (void)atomic_fetch_sub(&view->pages, 1);
+    if (view->first)
+        (void)atomic_fetch_sub(&view->first->pages, 1);
     return false;
+}
+
+/* Finds the view of a request by the folder in its path: of two views, the first is "/a/", the
+ * second
+ * "/b/", and "/" is the page that shows both. */
+static ttr_view *find_view(ttr_view *view, struct request *request)
+{
+    if (!view->second)
+        return view;
+    const bool is_first = strncmp(request->path, "/a/", 3) == 0;
+    if (is_first || strncmp(request->path, "/b/", 3) == 0) {
+        request->path += 2;
+        return is_first ? view : view->second;
+    }
+    if (strcmp(request->path, "/") == 0)
+        request->path = "/compare.html";
+    return view;
 }
 
 static bool answer_request(struct connection *connection, struct http_head *head)
@@ -182,14 +203,15 @@ static bool answer_request(struct connection *connection, struct http_head *head
     char *mark = strchr(head->target, '?');
     if (mark)
         *mark = '\0';
-    const struct request request = {.path = head->target,
-                                    .query = mark ? mark + 1 : "",
-                                    .is_cancelled = is_cancelled,
-                                    .ctx = connection};
+    struct request request = {.path = head->target,
+                              .query = mark ? mark + 1 : "",
+                              .is_cancelled = is_cancelled,
+                              .ctx = connection};
+    ttr_view *view = find_view(connection->view, &request);
     if (strcmp(request.path, "/events") == 0)
-        return stream_events(connection);
+        return stream_events(connection, view);
     struct answer answer;
-    view_answer(connection->view, &request, &answer);
+    view_answer(view, &request, &answer);
     const bool is_sent = send_answer(connection, &answer, "", head->is_kept);
     reply_free(&answer.body);
     return is_sent && head->is_kept;

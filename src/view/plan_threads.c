@@ -121,6 +121,7 @@ struct view_track plan_describe_thread(const struct plan *plan, int64_t utid)
     struct view_track about = {.pid = -1, .tid = -1, .label = 0, .group = 0};
     if (utid > 0 && (uint64_t)utid < plan->threads_n) {
         const struct plan_thread *thread = &plan->threads[utid];
+        about.utid = (uint32_t)utid;
         about.pid = thread->pid;
         about.tid = thread->tid;
         about.label = thread->label;

@@ -209,7 +209,7 @@ static void stop_accepting(struct acceptor *acceptor)
 ttr_status ttr_view_read(ttr_view *view, ttr *t, ttr_reader *in, const ttr_view_reading *options,
                          ttr_error *error)
 {
-    struct acceptor acceptor = {.view = view};
+    struct acceptor acceptor = {.view = view && view->first ? view->first : view};
     struct reading reading = {.view = view, .t = t, .in = in};
     if (!view || !t || !in || (options && options->size != sizeof *options)) {
         view_error(error, TTR_E_MISUSE, "expected a view, a context and a reader");

@@ -32,9 +32,9 @@ static void append_module(struct reply *out, const struct page_file *file)
 }
 
 /* Modules in the order of their use: each follows those that it imports. */
-static const char *const modules[] = {"/state.js",  "/wire.js",   "/colour.js", "/painter.js",
-                                      "/tracks.js", "/flame.js",  "/canvas.js", "/panel.js",
-                                      "/input.js",  "/reload.js", "/main.js"};
+static const char *const modules[] = {"/state.js",   "/pair.js",   "/wire.js",   "/colour.js",
+                                      "/painter.js", "/tracks.js", "/flame.js",  "/canvas.js",
+                                      "/panel.js",   "/input.js",  "/reload.js", "/main.js"};
 
 /* Appends the part of the page from one text to another. */
 static void append_part(struct reply *out, const char *page, size_t n, const char *from,

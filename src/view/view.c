@@ -120,6 +120,14 @@ void ttr_view_free(ttr_view *view)
     free(view);
 }
 
+void ttr_view_compare(ttr_view *view, ttr_view *second)
+{
+    if (!view || !second)
+        return;
+    view->second = second;
+    second->first = view;
+}
+
 /* --- Listening --- */
 
 static bool make_secret(ttr_view *view)

@@ -63,6 +63,7 @@ struct view_track {
     uint64_t items;
     uint64_t deeper;  /* slices below VIEW_DEPTH_MAX, which have no row */
     int64_t pid, tid; /* -1 = unknown */
+    uint32_t utid;    /* 0 = no thread */
     uint8_t kind;     /* enum view_kind */
 };
 
@@ -123,6 +124,8 @@ struct ttr_view {
     pthread_rwlock_t data_lock; /* protects the pointer `data` */
     /* The trace that ttr_view_read reads; it makes stores of its own. */
     ttr_store *store;
+    ttr_view *second;        /* view that is shown below; NULL = none */
+    ttr_view *first;         /* view that serves this one; NULL = itself */
     struct reading *reading; /* the running ttr_view_read, of the thread `reader`; NULL = none */
     pthread_t reader;
     atomic_uint version; /* number of times that `data` was replaced */

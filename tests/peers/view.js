@@ -1,8 +1,8 @@
-// The page of "tracetta view" in a real browser.  usage: node view.js PLAYWRIGHT CHROMIUM URL TRACETTA TRACE HOSTILE_URL
+// The page of "tracetta view" in a real browser.  usage: node view.js PLAYWRIGHT CHROMIUM URL TRACETTA TRACE HOSTILE_URL PAIR_URL NEW_TRACE
 // Prints TAP.  PLAYWRIGHT is the folder of the npm package playwright-core.
 const { execFileSync } = require('node:child_process');
 
-const [playwright, chromium, url, tracetta, trace, hostileUrl] = process.argv.slice(2);
+const [playwright, chromium, url, tracetta, trace, hostileUrl, pairUrl, newTrace] = process.argv.slice(2);
 let n = 0;
 
 function verdict(name, isFine, text = '') {
@@ -10,8 +10,8 @@ function verdict(name, isFine, text = '') {
   console.log(`${isFine ? 'ok' : 'not ok'} ${n} - ${name}${isFine ? '' : `\n# ${JSON.stringify(text)}`}`);
 }
 
-function query(sql) {
-  return JSON.parse(execFileSync(tracetta, ['query', '-q', '--format=json', trace, sql], { maxBuffer: 1 << 28 }).toString());
+function query(sql, of = trace) {
+  return JSON.parse(execFileSync(tracetta, ['query', '-q', '--format=json', of, sql], { maxBuffer: 1 << 28 }).toString());
 }
 
 /** Opens a page that records its errors and the hosts it asks. */
@@ -84,12 +84,12 @@ async function checkBoxes(page) {
   const places = await page.evaluate(() => ({ lines: tracettaPage.lines().map((line) => ({ y: line.y, row: line.row })), scroll: tracettaPage.state.scroll }));
   const start = await page.evaluate(() => String(tracettaPage.state.info.start));
   const [a, z] = await range(page);
-  const rows = query(`SELECT ts - ${start} AS ts, max(dur, 0) AS dur, track_id, depth, ifnull(name, '') AS name FROM slice WHERE dur > ${Math.round((z - a) / 60)} AND depth < 20 ORDER BY slice.dur DESC LIMIT 2000`);
+  const rows = query(`SELECT ts - ${start} AS ts, max(dur, 0) AS dur, slice.utid AS utid, depth, ifnull(slice.name, '') AS name FROM slice JOIN track ON track.id = track_id WHERE type = 'thread_track' AND dur > ${Math.round((z - a) / 60)} AND depth < 20 ORDER BY slice.dur DESC LIMIT 2000`);
   await page.mouse.move(700, 300);
   let right = 0;
   let asked = 0;
   for (const row of rows) {
-    const track = tracks.find((known) => known.id === row.track_id);
+    const track = tracks.find((known) => known.utid === row.utid);
     const line = track && places.lines.find((known) => known.row === track.row + row.depth);
     const middle = row.ts + row.dur / 2;
     const x = 230 + ((middle - a) / (z - a)) * (1600 - 230);
@@ -158,6 +158,31 @@ async function checkDelay(page) {
   verdict('frames_do_not_wait_for_the_server', frames.n >= 58, frames);
 }
 
+/** Two traces one above the other show the same range, and the table compares them. */
+async function checkPair(browser) {
+  const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
+  const errors = [];
+  page.on('console', (message) => errors.push(message.text()));
+  page.on('pageerror', (error) => errors.push(error.message));
+  await page.goto(pairUrl);
+  await page.waitForSelector('#diff td');
+  await page.waitForTimeout(1000);
+  const [upper, lower] = ['/a/', '/b/'].map((part) => page.frames().find((frame) => frame.url().includes(part)));
+  const absolute = (frame) => frame.evaluate(() => [tracettaPage.state.a, tracettaPage.state.z].map((time) => Math.round(time + Number(tracettaPage.state.info.start))));
+  verdict('overlapping_traces_are_on_one_clock', (await page.textContent('#clock')).includes('one clock'), await page.textContent('#clock'));
+  await page.mouse.click(900, 40);
+  await page.keyboard.press('w');
+  await page.waitForTimeout(500);
+  const [first, second] = [await absolute(upper), await absolute(lower)];
+  verdict('both_traces_show_the_same_range', first[0] > 0 && first.every((time, i) => Math.abs(time - second[i]) <= 2), [first, second]);
+  await page.click('#diff tr.go');
+  const shown = await page.evaluate(() => [...document.querySelectorAll('#diff tr.go:first-of-type, #diff tr.go')].slice(0, 5).map((row) => [...row.children].map((cell) => cell.textContent)));
+  const counts = (of, name) => query(`SELECT count(*) AS n FROM slice WHERE dur >= 0 AND name = '${name}'`, of)[0].n;
+  verdict('differences_count_as_query', shown.length === 5 && shown.every(([name, old, now]) => Number(old) === counts(trace, name) && Number(now) === counts(newTrace, name)), shown);
+  verdict('pages_of_two_traces_have_no_error', errors.length === 0, errors);
+  await page.close();
+}
+
 async function main() {
   const browser = await require(playwright).chromium.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-gpu'] });
   const { page, seen } = await open(browser, url);
@@ -178,6 +203,7 @@ async function main() {
   const slowest = await hostile.page.evaluate(() => Math.max(...tracettaPage.frames.slice(2)));
   verdict('markup_in_names_stays_text', tags === 0 && hostile.seen.dialogs === 0 && hostile.seen.errors.length === 0, [tags, hostile.seen]);
   verdict('names_of_a_megabyte_do_not_slow_frames', slowest < 100, slowest);
+  await checkPair(browser);
   await browser.close();
   console.log(`1..${n}`);
 }

@@ -39,6 +39,7 @@ struct view_library {
     __typeof__(ttr_view_serve) *serve;
     __typeof__(ttr_view_read) *read;
     __typeof__(ttr_view_note_wait) *note_wait;
+    __typeof__(ttr_view_compare) *compare;
     __typeof__(ttr_view_report) *report;
 };
 
@@ -51,7 +52,7 @@ static int load_view_library(struct view_library *library)
         {"ttr_view_free", &library->free},     {"ttr_view_listen", &library->listen},
         {"ttr_view_url", &library->url},       {"ttr_view_serve", &library->serve},
         {"ttr_view_read", &library->read},     {"ttr_view_note_wait", &library->note_wait},
-        {"ttr_view_report", &library->report},
+        {"ttr_view_report", &library->report}, {"ttr_view_compare", &library->compare},
     };
     if (load_optional_library(LIBRARY_VIEW, functions, sizeof functions / sizeof *functions,
                               reason))
@@ -70,6 +71,7 @@ struct viewing {
     struct inputs inputs;
     struct file_stamp *stamp; /* stamp of the files when they were opened; NULL = live */
     uint64_t look_ns;         /* time of the next look for changes */
+    struct viewing *second;   /* trace that is shown below; NULL = none */
 };
 
 /* Opens the address in the user's browser; without one, nothing happens. */
@@ -130,7 +132,7 @@ static void read_again(struct viewing *viewing)
         return;
     file_stamp_free(viewing->stamp);
     viewing->stamp = stamp;
-    if (inputs_open(&inputs, &quiet, 0) != OUTCOME_FINE)
+    if (inputs_open(&inputs, &quiet, TTR_READ_SYMBOLS) != OUTCOME_FINE)
         return;
     const bool is_read = read_trace(viewing, &inputs, &error) == TTR_OK;
     inputs_close(is_read ? &viewing->inputs : &inputs);
@@ -138,10 +140,13 @@ static void read_again(struct viewing *viewing)
         viewing->inputs = inputs;
 }
 
+/* Reads files again that have changed. Returns false after a signal. */
 static bool should_continue(void *user_data)
 {
     struct viewing *viewing = user_data;
     const uint64_t now = progress_now();
+    if (viewing->second)
+        (void)should_continue(viewing->second);
     if (!interrupt_was_received() && viewing->stamp && now >= viewing->look_ns) {
         if (!file_stamp_equals(viewing->stamp, true))
             read_again(viewing);
@@ -170,23 +175,29 @@ static int listen_for_pages(const struct viewing *viewing)
     return OUTCOME_FINE;
 }
 
-/* Reads the trace, while pages are served, and serves until a signal. */
-static int show_trace(struct viewing *viewing)
+/* Reads a trace while pages are served. Sets *is_over if it failed and there is nothing to show. */
+static int read_first(struct viewing *viewing, bool *is_over)
 {
     ttr_error error = {0};
-    struct call *call = viewing->call;
+    const ttr_status status = read_trace(viewing, &viewing->inputs, &error);
+    if (status == TTR_OK || status == TTR_AGAIN)
+        return warn_about_findings(viewing->call, viewing->inputs.reader, OUTCOME_FINE);
+    *is_over = viewing->stamp != NULL;
+    return inputs_report_failure(viewing->call, inputs_get_name(viewing->call), &error);
+}
+
+/* Reads the traces, while pages are served, and serves until a signal. */
+static int show_traces(struct viewing *viewing)
+{
+    ttr_error error = {0};
+    bool is_over = false;
     int outcome = listen_for_pages(viewing);
-    if (outcome != OUTCOME_FINE)
+    for (struct viewing *each = viewing; outcome == OUTCOME_FINE && each; each = each->second)
+        outcome = read_first(each, &is_over);
+    if (outcome != OUTCOME_FINE && (is_over || outcome == OUTCOME_OUTPUT))
         return outcome;
-    ttr_status status = read_trace(viewing, &viewing->inputs, &error);
-    if (status != TTR_OK && status != TTR_AGAIN) {
-        outcome = inputs_report_failure(call, inputs_get_name(call), &error);
-        if (viewing->stamp)
-            return outcome;
-    } else {
-        outcome = warn_about_findings(call, viewing->inputs.reader, outcome);
-    }
-    status = viewing->library.serve(viewing->view, should_continue, viewing, &error);
+    const ttr_status status =
+        viewing->library.serve(viewing->view, should_continue, viewing, &error);
     if (status == TTR_AGAIN) /* a thread of the view still uses it */
         _exit(interrupt_was_received() ? 128 + interrupt_was_received() : outcome);
     if (status == TTR_OK)
@@ -195,30 +206,58 @@ static int show_trace(struct viewing *viewing)
     return OUTCOME_OUTPUT;
 }
 
+/* Opens the traces and makes an empty view of them. */
+static int open_viewing(struct viewing *viewing, struct call *call)
+{
+    ttr_error error = {0};
+    viewing->call = call;
+    if (inputs_can_read_twice(call))
+        viewing->stamp = file_stamp_record(call->path, call->paths_n);
+    const int outcome = inputs_open(&viewing->inputs, call, TTR_READ_SYMBOLS);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
+    viewing->view = viewing->library.create(NULL, NULL, &error);
+    if (viewing->view)
+        return OUTCOME_FINE;
+    inputs_close(&viewing->inputs);
+    report_failure_text("view", "%s", error.text);
+    return OUTCOME_INPUT;
+}
+
+static void close_viewing(struct viewing *viewing)
+{
+    if (viewing->view) {
+        viewing->library.free(viewing->view);
+        inputs_close(&viewing->inputs);
+    }
+    file_stamp_free(viewing->stamp);
+}
+
 int run_view(struct call *call)
 {
-    struct viewing viewing = {.call = call};
-    ttr_error error = {0};
+    struct viewing viewings[2] = {{.call = call}, {.call = call}};
+    struct call calls[2] = {*call, *call};
+    const bool has_two = call->set.compare;
     if (call->set.view_port > PORT_MAX)
         return report_misuse("view", "--port: expected a number up to 65535");
-    int outcome = load_view_library(&viewing.library);
-    if (outcome == OUTCOME_FINE && inputs_can_read_twice(call))
-        viewing.stamp = file_stamp_record(call->path, call->paths_n);
-    if (outcome != OUTCOME_FINE ||
-        (outcome = inputs_open(&viewing.inputs, call, TTR_READ_SYMBOLS)) != OUTCOME_FINE) {
-        file_stamp_free(viewing.stamp);
-        return outcome;
+    if (has_two && call->paths_n != 2)
+        return report_misuse("view", "--compare expects two traces: OLD NEW");
+    int outcome = load_view_library(&viewings[0].library);
+    viewings[1].library = viewings[0].library;
+    for (size_t i = 0; i < 2 && has_two; i++) {
+        calls[i].path = call->path + i;
+        calls[i].paths_n = 1;
     }
-    viewing.view = viewing.library.create(NULL, NULL, &error);
-    if (viewing.view) {
-        outcome = show_trace(&viewing);
-    } else {
-        report_failure_text("view", "%s", error.text);
-        outcome = OUTCOME_INPUT;
+    for (size_t i = 0; i < (has_two ? 2u : 1u) && outcome == OUTCOME_FINE; i++)
+        outcome = open_viewing(&viewings[i], &calls[i]);
+    if (outcome == OUTCOME_FINE && has_two) {
+        viewings[0].second = &viewings[1];
+        viewings[0].library.compare(viewings[0].view, viewings[1].view);
     }
-    viewing.library.free(viewing.view);
-    file_stamp_free(viewing.stamp);
-    inputs_close(&viewing.inputs);
+    if (outcome == OUTCOME_FINE)
+        outcome = show_traces(&viewings[0]);
+    close_viewing(&viewings[0]);
+    close_viewing(&viewings[1]);
     return outcome;
 }
 
@@ -310,7 +349,7 @@ static int report_view(struct call *call)
     ttr_store *store = NULL;
     ttr_view *view = NULL;
     int outcome = load_view_library(&library);
-    if (outcome != OUTCOME_FINE || (outcome = inputs_open(&inputs, call, 0)) != OUTCOME_FINE)
+    if (outcome != OUTCOME_FINE || (outcome = inputs_open(&inputs, call, TTR_READ_SYMBOLS)) != OUTCOME_FINE)
         return outcome;
     outcome = open_view(call, &library, &inputs, &store, &view);
     if (outcome == OUTCOME_FINE)

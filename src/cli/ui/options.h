@@ -33,7 +33,7 @@ struct settings {
     bool realtime;
     bool live;
     uint64_t view_port;
-    bool once, no_open, html;
+    bool once, no_open, html, compare;
     const char *script;      /* file with SQL statements */
     const char *ring_mode;   /* streaming, circular or oneshot */
     const char *trigger;     /* name of the trigger that writes a snapshot; NULL = any */
@@ -73,6 +73,7 @@ struct settings {
     bool classes, strict, no_mmap, follow_links, invert, sort, overwrite, explain, dry_run,
         aggregate, no_sidecar;
     uint64_t memory_max;             /* bytes of the tables of a store */
+    const char *histogram;           /* glob of names */
     const char *serve, *socket_path; /* sockets of a server of query, and of a client */
     int64_t timeout;                 /* ns that the statements may take; 0 = any */
     bool interactive;                /* query opens a shell */

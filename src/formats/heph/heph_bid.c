@@ -21,7 +21,7 @@ struct probe {
     unsigned events, good;
 };
 
-/* Counts how many of the first events fill their size exactly in this layout. */
+/* Counts how many of the first events have exactly their declared size in this layout. */
 static struct probe probe_layout(const struct window *window, const struct heph_layout *layout,
                                  uint64_t max_packet)
 {
@@ -79,7 +79,7 @@ uint64_t heph_find_probe_end(const struct window *window, uint64_t max_packet, s
     return is_ambiguous && events < PROBE_EVENTS ? c.offset + HEPH_FRAME_SIZE : 0;
 }
 
-/* Returns the number of bits that were verified of the packet at `p`; 0 if it is invalid. If only
+/* Returns how many bits of the packet at `p` were verified; 0 if the packet is invalid. If only
  * the start of the packet is available, verifies only its frame. */
 static unsigned count_verified_bits(const uint8_t *p, size_t n)
 {
@@ -103,8 +103,7 @@ unsigned heph_bid(const struct peek *peek)
     unsigned bid = count_verified_bits(peek->bytes, peek->n);
     if (bid)
         return bid;
-    /* If the first packet is damaged, any valid packet that is followed by another one is
-     * sufficient. */
+    /* If the first packet is damaged, a later valid packet is enough if another one follows it. */
     for (size_t at = 1; at + HEPH_FRAME_SIZE <= peek->n; at++) {
         const uint8_t *p = peek->bytes + at;
         if ((p[0] != HEPH_MAGIC_EVENT >> 24 && p[0] != HEPH_MAGIC_METADATA >> 24) ||

@@ -12,12 +12,13 @@
 #include "base/status.h"
 #include "formats/heph/heph.h"
 
-/* RESTART_EVENTS: number of events after an epoch packet that are examined for restarted counters;
- * RESTART_COUNTER: highest first counter that is treated as a restart. */
+/* RESTART_EVENTS: number of events after an epoch packet in which restarted counters are searched
+ * for; RESTART_COUNTER: highest first counter that is treated as a restart. */
 #define RESTART_EVENTS 64u
 #define RESTART_COUNTER 16u
 
-/* Iterates over complete packets with valid frames. Ends at the first other bytes. */
+/* Iterates over complete packets with valid frames. Ends at the first bytes that are not such a
+ * packet. */
 struct packet_iter {
     struct cursor at;
     const struct heph_layout *layout;
@@ -41,8 +42,8 @@ static bool is_event_packet(const struct packet_iter *packets)
     return load_u32be(packets->packet) == HEPH_MAGIC_EVENT;
 }
 
-/* Returns true if the counters of known streams restart at low values in the next packets. Returns
- * false if a stream continues, or if no known stream has an event. */
+/* Returns true if the counters of known streams start again at low values in the next packets.
+ * Returns false if a stream continues, or if the packets have no event of a known stream. */
 static bool do_counters_restart(struct packet_iter packets, const struct heph_counters *counters)
 {
     bool is_seen = false;
@@ -70,9 +71,9 @@ static struct packet_iter packet_iter_init(const struct input *in, const struct 
                                 .max_packet = reader->max_packet};
 }
 
-/* Examines the packets in the window, and sets the epoch to the last epoch packet of the first
- * trace. Of a pipe, examines only the packets before the first event, so that the result does not
- * depend on the speed of the sender. Returns false if out of memory. */
+/* Examines the packets in memory, and sets the epoch to the last epoch packet of the first trace.
+ * For a pipe, examines only the packets before the first event: the result must not depend on the
+ * speed of the sender. Returns false if memory is out. */
 static bool examine_packets_in_window(struct input *in, struct heph_counters *counters)
 {
     struct heph_reader *reader = in->ctx;
@@ -98,7 +99,7 @@ static bool examine_packets_in_window(struct input *in, struct heph_counters *co
     return true;
 }
 
-/* Searches for the first epoch packet in the rest of a file, with a second source. */
+/* Searches the rest of a file, which it opens again, for the first epoch packet. */
 static ttr_status search_epoch_in_rest(struct input *in, struct source *source, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
@@ -123,7 +124,7 @@ static ttr_status search_epoch_in_rest(struct input *in, struct source *source, 
             break;
         need = is_stuck ? heph_packet_size(before) : HEPH_FRAME_SIZE;
     }
-    /* any other error is reported when the reader itself gets to these bytes */
+    /* the reader reports any other error when it gets to these bytes itself */
     return status == TTR_E_NOMEM ? status : TTR_OK;
 }
 
@@ -156,8 +157,8 @@ ttr_status heph_find_epoch(struct input *in, ttr_error *error)
     return declare_clock(in, error);
 }
 
-/* Loads the packet after the epoch packet at reader->offset. A pipe may not have delivered it yet.
- */
+/* Loads the packet that follows the epoch packet at reader->offset, which a pipe may not have
+ * delivered yet. */
 static ttr_status load_next_packet(struct input *in, ttr_error *error)
 {
     const struct heph_reader *reader = in->ctx;

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-/* Adds the last counters of the previous file as if their events had been read. */
+/* Adds the last counters of the previous file, as if the reader had read their events. */
 static ttr_status apply_counters(struct input *in, struct cursor value, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
@@ -20,8 +20,8 @@ static ttr_status apply_counters(struct input *in, struct cursor value, ttr_erro
     return TTR_OK;
 }
 
-/* Adds a gap without a number of events, because the counters of the streams have them, and an
- * attribute of the trace. */
+/* Adds a gap event and an attribute of the trace. The gap has no number of events, because the
+ * counters of the streams contain them. */
 static ttr_status add_cause(struct input *in, const char *attribute, uint64_t n, const char *cause,
                             ttr_error *error)
 {

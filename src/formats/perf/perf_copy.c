@@ -58,8 +58,8 @@ bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
     return true;
 }
 
-/* Returns whether the event is the marker record at which the records end according to the header.
- * The body of the marker is the table of features, so it also starts the tail of the copy. */
+/* Returns true if the event is the marker record at which, according to the header, the records
+ * end. The marker's body is the table of features, so it also is the start of the copied tail. */
 static bool is_final_marker(const struct perf_copy *copy, const ttr_event *event)
 {
     return copy->is_open && event->tag == PERF_HEADER_EVENT_TYPE &&
@@ -79,7 +79,7 @@ static ttr_status copy_head_bytes(struct ttr_writer *out, const ttr_event *event
     return copy->head.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* A folder is one trace with several files, which are copied into one output file. */
+/* A folder is one trace of several files, which are copied into one output file. */
 static bool is_event_of_copied_trace(const struct ttr_writer *out, const struct perf_copy *copy,
                                      const ttr_event *event)
 {
@@ -116,13 +116,13 @@ ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_e
 
 /* --- Correction of header and tail --- */
 
-/* Shift of sections that are after the records: they moved by the size of the missing records. */
+/* Sections after the records that must be moved in the file, by the size of the missing records. */
 struct section_shift {
     const struct perf_copy *copy;
-    uint64_t end; /* input offset of the end of the records */
+    uint64_t end; /* file offset in the input at which the records end */
 };
 
-/* Corrects the offset of a section {offset, size} if the section is after the records. */
+/* Corrects the file offset of a section {offset, size} if the section follows the records. */
 static void shift_section(const struct section_shift *moved, uint8_t *section)
 {
     uint64_t at = copy_load_u64(moved->copy, section);
@@ -130,7 +130,8 @@ static void shift_section(const struct section_shift *moved, uint8_t *section)
         copy_store_u64(moved->copy, section, at - moved->copy->data_bytes + moved->copy->written);
 }
 
-/* Corrects the offsets of the ids of all attributes. `bytes` start at input offset `bytes_at`. */
+/* Corrects the file offsets of the ids of all attributes. `bytes` begin at input offset
+ * `bytes_at`. */
 static void shift_id_offsets(const struct section_shift *moved, struct buffer *bytes,
                              uint64_t bytes_at)
 {
@@ -156,7 +157,7 @@ static void shift_feature_table(const struct section_shift *moved, struct buffer
         shift_section(moved, tail->bytes + i * PERF_SECTION_BYTES);
 }
 
-/* Returns the mask of damaged features that the reader stored (PERF_BAD_PARTS). */
+/* Returns the mask of damaged features, which the reader stored in attribute PERF_BAD_PARTS. */
 static uint64_t load_bad_parts(const struct ttr_writer *out, uint16_t source)
 {
     static const char name[] = PERF_BAD_PARTS;
@@ -169,8 +170,8 @@ static uint64_t load_bad_parts(const struct ttr_writer *out, uint16_t source)
     return bad;
 }
 
-/* Clears the header bits of damaged features, and removes their entries from the table of features.
- */
+/* Removes damaged features: clears their bits in the header, and their entries in the table of
+ * features. */
 static void drop_features(struct perf_copy *copy, uint64_t bad)
 {
     uint64_t words[PERF_FEATURES_MAX / 64];
@@ -195,8 +196,8 @@ static void drop_features(struct perf_copy *copy, uint64_t bad)
         copy_store_u64(copy, bits + 8 * i, is_swapped ? words[i] >> 32 | words[i] << 32 : words[i]);
 }
 
-/* Returns n bytes at an input offset. Returns NULL unless all of them are in the copied header or
- * tail. */
+/* Returns the address of `n` copied bytes at an input offset; NULL unless all of them are in the
+ * copied header or tail. */
 static uint8_t *locate_copied_bytes(const struct section_shift *moved, uint64_t at, uint64_t n)
 {
     const struct buffer *head = &moved->copy->head, *tail = &moved->copy->tail;
@@ -207,7 +208,7 @@ static uint8_t *locate_copied_bytes(const struct section_shift *moved, uint64_t 
                : NULL;
 }
 
-/* Truncates the attribute section to the attributes that are present, and sets the size of missing
+/* Removes missing attributes from the end of the attribute section, and sets the size of missing
  * id sections to 0. */
 static void truncate_attributes(const struct section_shift *moved)
 {
@@ -229,7 +230,8 @@ static void truncate_attributes(const struct section_shift *moved)
     copy_store_u64(copy, head + PERF_AT_ATTRS + 8, there);
 }
 
-/* Rewrites the header, and corrects the tail for the records that were actually written. */
+/* Corrects the header and the tail after the records were written, since records may be missing,
+ * and writes the header again. */
 static ttr_status correct_head_and_tail(struct ttr_writer *out, uint64_t bad, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
@@ -246,13 +248,14 @@ static ttr_status correct_head_and_tail(struct ttr_writer *out, uint64_t bad, tt
     }
     shift_id_offsets(&moved, &copy->head, 0);
     shift_section(&moved, copy->head.bytes + PERF_AT_ATTRS);
-    if (copy->data_at < PERF_HEADER_BYTES) /* damage: records cannot start within the header */
+    /* this is damage: records cannot start within the header */
+    if (copy->data_at < PERF_HEADER_BYTES)
         copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
     copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
     return output_overwrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
-/* Rewrites the header of a file that was not finished because its recorder was killed. */
+/* Corrects the header of a file that is unfinished because its recorder was killed. */
 static ttr_status correct_killed_head(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
@@ -263,8 +266,8 @@ static ttr_status correct_killed_head(struct ttr_writer *out, ttr_error *error)
     return output_overwrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
-/* Completes a file that its recorder did not close: the body of the marker record becomes the table
- * of features. The first entry of the table, which covers the marker's header, is removed. */
+/* Completes a file that its recorder did not close: the body of the marker record becomes the
+ * table of features. Removes the table's first entry, which covers the header of the marker. */
 static ttr_status close_open_file(struct ttr_writer *out, uint64_t bad, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-/* Reads a text: u32 size, then characters padded with zeros to that size. */
+/* Reads a text: u32 size, then that number of characters, padded with zeros. */
 static ttr_text read_feature_text(struct perf_cursor *at)
 {
     uint32_t n = perf_read_u32(at);
@@ -30,7 +30,7 @@ static bool add_number_attribute(const struct perf_reader *reader, const char *n
                                  &(ttr_value){.type = TTR_TYPE_UINT, .v.u = number});
 }
 
-/* Adds the command as an attribute, its arguments separated by spaces. */
+/* Adds the recorded command as an attribute; spaces separate its arguments. */
 static bool parse_command(const struct perf_reader *reader, struct perf_cursor *at)
 {
     struct buffer text;
@@ -49,8 +49,8 @@ static bool parse_command(const struct perf_reader *reader, struct perf_cursor *
     return is_fine;
 }
 
-/* Returns the event kind that EVENT_DESC entry i describes. It is found by the ids of the entry, or
- * by i if the entry has no ids. */
+/* Returns the event kind that entry number `i` of EVENT_DESC describes: by the ids of the entry,
+ * or by `i` if the entry has no ids. */
 static struct perf_kind *find_described_kind(struct perf_trace *trace, uint32_t i,
                                              const struct perf_cursor *ids, uint32_t ids_n)
 {
@@ -63,7 +63,7 @@ static struct perf_kind *find_described_kind(struct perf_trace *trace, uint32_t 
     return i < trace->kinds_n ? trace->kind[i] : NULL;
 }
 
-/* EVENT_DESC: u32 n, u32 bytes of an attribute, n x {attribute, u32 ids, text, ids}. */
+/* Parses EVENT_DESC: u32 n, u32 bytes of an attribute, n x {attribute, u32 ids, text, ids}. */
 static ttr_status parse_event_desc(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
@@ -88,7 +88,7 @@ static ttr_status parse_event_desc(struct perf_reader *reader, struct perf_curso
     return TTR_OK;
 }
 
-/* CLOCK_DATA: one instant in wall-clock time and in trace time, in ns. */
+/* Parses CLOCK_DATA: one instant in wall-clock time and in trace time, in ns. */
 static bool parse_clock_data(const struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
@@ -103,7 +103,7 @@ static bool parse_clock_data(const struct perf_reader *reader, struct perf_curso
     return add_number_attribute(reader, "clock", clock);
 }
 
-/* PMU_MAPPINGS: u32 n, n x {u32 type, text}. */
+/* Parses PMU_MAPPINGS: u32 n, n x {u32 type, text}. */
 static bool parse_pmu_mappings(const struct perf_reader *reader, struct perf_cursor *at)
 {
     uint32_t n = perf_read_u32(at);

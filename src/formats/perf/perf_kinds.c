@@ -8,7 +8,7 @@
 #include "formats/perf/perf.h"
 #include "model/type.h"
 
-/* Returns the word with its bits in reverse order. */
+/* Returns the 64-bit word with its bits in reverse order. */
 static uint64_t reverse_bits(uint64_t x)
 {
     uint64_t y = 0;
@@ -17,8 +17,8 @@ static uint64_t reverse_bits(uint64_t x)
     return y;
 }
 
-/* Returns the flags in little-endian bit order. Reversing also swaps the two bits of precise_ip,
- * which are swapped back. */
+/* Returns the attribute's flags in little-endian bit order. Since the reversal also swaps the two
+ * bits of precise_ip, swaps them back. */
 static uint64_t load_attr_flags(uint64_t word, bool is_big)
 {
     if (!is_big)
@@ -56,8 +56,8 @@ static struct perf_request parse_attr(const struct cursor *attr, bool is_big)
     };
 }
 
-/* Returns the offset of the next eight-byte value and advances *at. Returns 0 if samples do not
- * have this value. */
+/* Returns the offset of an eight-byte value, and advances *at to the next value. Returns 0 if
+ * samples do not have this value. */
 static uint16_t next_sample_offset(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
 {
     if (!(kind->request.sample_type & bit))
@@ -73,8 +73,8 @@ static void add_fixed_field(struct perf_kind *kind, const char *name, uint16_t a
             name, ttr_text_add(kind->trace->t, name, strlen(name)), at, is_pointer};
 }
 
-/* Adds the period as a field: the one in each sample, or the constant of the attribute. Omitted for
- * tracepoints that record every event, since their period is always 1. */
+/* Adds the field for the period: stored in each sample, or constant in the attribute. Adds none
+ * for tracepoints that record every event, since their period is always 1. */
 static void add_period_field(struct perf_kind *kind, uint16_t at)
 {
     const struct perf_request *request = &kind->request;
@@ -111,8 +111,8 @@ static void set_sample_layout(struct perf_kind *kind)
                        (before | ~(uint64_t)(plain | PERF_SAMPLE_HAS_IDENTIFIER))) != 0;
 }
 
-/* Returns the distance of a sample_id value from the end of the record, and advances *back. Returns
- * 0 if absent. */
+/* Returns the distance in bytes from a sample_id value to the end of the record, and advances
+ * *back. Returns 0 if the value is absent. */
 static uint8_t next_trailer_distance(const struct perf_kind *kind, uint32_t bit, uint8_t *back)
 {
     if (!(kind->request.sample_type & bit))
@@ -199,7 +199,8 @@ struct perf_kind *perf_find_record_kind(struct perf_trace *trace, const struct p
     uint64_t id = perf_u64(record->p + record->size - first->id_back, trace->is_big);
     struct perf_kind *kind = id ? perf_find_kind_by_id(trace, id) : NULL;
     return kind ? kind
-                : first; /* id 0: perf synthesized the record; it belongs to the first kind */
+                /* id 0 means that perf made the record itself; it belongs to the first kind */
+                : first;
 }
 
 bool perf_kind_set_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name)

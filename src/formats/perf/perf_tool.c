@@ -21,7 +21,7 @@ static ttr_status parse_header_attr(struct perf_reader *reader, struct perf_curs
     return is_fine ? TTR_OK : fail_memory(reader->error);
 }
 
-/* HEADER_EVENT_TYPE, written before Linux 3.10: u64 config, 64 bytes of name. */
+/* Parses HEADER_EVENT_TYPE, which perf wrote before Linux 3.10: u64 config, 64 bytes of name. */
 static ttr_status parse_event_type(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
@@ -37,7 +37,7 @@ static ttr_status parse_event_type(struct perf_reader *reader, struct perf_curso
     return TTR_OK;
 }
 
-/* EVENT_UPDATE: u64 type, u64 id, value. Only updates of the name are used. */
+/* Parses EVENT_UPDATE: u64 type, u64 id, value. The reader uses only updates of the name. */
 static ttr_status parse_event_update(struct perf_reader *reader, struct perf_cursor *at)
 {
     uint64_t what = perf_read_u64(at), id = perf_read_u64(at);
@@ -66,8 +66,8 @@ ttr_status perf_report_cut_payload(struct perf_reader *reader, uint64_t there, u
         (unsigned long long)(there - from), (unsigned long long)(end - from));
 }
 
-/* Skips the payload after a record. If the trace is copied from a pipe, first checks that up to
- * PERF_DATA_MAX bytes are present, since a copy must not contain a record without its payload. */
+/* Skips the payload after a record. If a pipe is copied, first waits for the payload (up to
+ * PERF_DATA_MAX bytes), since a copy must not contain a record without its payload. */
 static ttr_status skip_payload(struct perf_reader *reader, uint64_t n)
 {
     struct perf_span span;
@@ -93,14 +93,13 @@ static ttr_status skip_payload(struct perf_reader *reader, uint64_t n)
     return TTR_OK;
 }
 
-/* HEADER_TRACING_DATA: parses the formats of tracepoints, which are the payload after the record.
- */
+/* Parses HEADER_TRACING_DATA: its payload contains the formats of tracepoints. */
 static ttr_status parse_tracing_data(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_span span;
     uint32_t n = perf_read_u32(at);
     uint64_t regions = reader->in->notes.damage_regions, left = reader->end - reader->at;
-    if (n > PERF_SECTION_MAX) { /* the declared size may be damaged */
+    if (n > PERF_SECTION_MAX) { /* a declared size above this may be damage */
         const uint64_t from = reader->at;
         reader->at += n < left ? n : left;
         reader->payload_at = 0;

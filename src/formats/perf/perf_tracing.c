@@ -90,7 +90,7 @@ bool perf_decode_tracepoint(struct perf_reader *reader, const struct perf_kind *
         perf_parts_find(kind, event->payload, event->payload_size, &parts);
         event->body = parts.raw.p ? (uint32_t)(parts.raw.p - event->payload) : event->payload_size;
     }
-    /* the sample is damaged: it has no RAW */
+    /* the sample has no RAW, so it is damaged */
     if (PERF_UNLIKELY(event->body >= event->payload_size)) {
         event->body = kind->parts_at;
         event->flags |= TTR_EVENT_PARTIAL;

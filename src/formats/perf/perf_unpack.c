@@ -13,7 +13,7 @@
 
 #define ROOM ((size_t)128 * 1024)
 
-/* zstd decoder and its state; owned by perf_unpacked.decoder. */
+/* State of the zstd decoder; perf_unpacked.decoder owns it. */
 struct unpacker {
     const struct decoder *decoder;
     void *state;
@@ -29,7 +29,7 @@ static ttr_status fail_decompression(struct perf_reader *reader, const struct pe
         why ? why : "damaged");
 }
 
-/* Creates the decoder for the stream that starts with the first payload. */
+/* Creates the decoder of a stream that starts with the first payload. */
 static ttr_status start_decompression(struct perf_reader *reader, const struct perf_view *record,
                                       const struct cursor *piece)
 {
@@ -47,7 +47,7 @@ static ttr_status start_decompression(struct perf_reader *reader, const struct p
     return unpacker->state && decoder->begin(unpacker->state) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Decompresses the next chunk, which has at most ROOM bytes. */
+/* Decompresses the next part of a record, at most ROOM bytes. */
 static ttr_status decompress_chunk(struct perf_reader *reader, const struct perf_view *record,
                                    const struct cursor *piece, bool *is_done)
 {

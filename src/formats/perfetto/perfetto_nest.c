@@ -40,19 +40,19 @@ static bool is_inside(const struct perfetto_nest_span *span, int64_t begin, int6
     return span->begin >= begin && span->end <= end && (span->begin != begin || span->end != end);
 }
 
-/* Returns whether a listed span has the same start as the new one, but an earlier end. Such a span
- * is already written, so Perfetto would nest the new one inside it. */
+/* Returns true if a listed span has the same start as the new span, but an earlier end. Perfetto
+ * would nest the new span inside it, since the listed span is already written. */
 static bool is_shorter_with_same_begin(const struct perfetto_nest_span *span, int64_t begin)
 {
     return span->begin == begin && span->end > begin;
 }
 
-/* Removes all spans from the list that do not enclose the newest span. Extends the time range of
- * removed spans by them. */
+/* Removes all spans that do not enclose the newest span from the list. Extends the time range of
+ * removed spans. */
 static void drop_finished_spans(struct perfetto_nest *nest)
 {
     size_t kept = nest->n;
-    /* Reverses the parent links from the newest span outwards, so that the list can be compacted
+    /* Reverse the links to parents from the newest span outwards: the list can then be compacted
      * from the outermost span inwards. */
     int32_t at = (int32_t)nest->n - 1, following = -1;
     while (at >= 0) {
@@ -85,8 +85,8 @@ static void drop_finished_spans(struct perfetto_nest *nest)
     nest->n = to;
 }
 
-/* Returns whether a span that no listed span encloses is outside of the time range of removed
- * spans, or contains it. */
+/* Returns true if a span without an enclosing span in the list is outside of the time range of
+ * removed spans, or contains this range. */
 static bool avoids_dropped_range(const struct perfetto_nest *nest, int64_t begin, int64_t end)
 {
     return !nest->has_forgotten || begin >= nest->forgotten_end ||
@@ -112,8 +112,8 @@ static bool reserve_span(struct perfetto_nest *nest, const struct alloc *alloc)
         nest->capacity = grown;
         return true;
     }
-    /* Even the spans that enclose each other fill the list, which no real trace does. Keep the
-     * outer half. */
+    /* The list is full of spans that enclose each other, which does not occur in real traces. Keep
+     * the outer half. */
     nest->n = NEST_MAX / 2;
     struct perfetto_nest_span *last = &nest->spans[nest->n - 1];
     last->inner_end = last->end;
@@ -137,8 +137,8 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
     while (around >= 0 && nest->spans[around].end <= begin &&
            (nest->spans[around].begin != begin || nest->spans[around].end != end))
         around = nest->spans[around].parent;
-    /* The new span equals a listed span, so spans inside the listed span are also inside the new
-     * one. */
+    /* The new span equals a listed span, so each span inside the listed span is also inside the
+     * new one. */
     if (around >= 0 && nest->spans[around].begin == begin && nest->spans[around].end == end)
         inner_end =
             nest->spans[around].inner_end > inner_end ? nest->spans[around].inner_end : inner_end;
@@ -151,8 +151,8 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
     if (n == nest->capacity) {
         if (!reserve_span(nest, alloc))
             return NEST_NO_MEMORY;
-        /* reserve_span() keeps all spans that enclose the newest one. So the span that encloses
-         * this one is in the list, or it ended earlier. */
+        /* reserve_span() keeps all spans that enclose the newest one, so the span that encloses
+         * this one is in the list, unless it ended earlier. */
         for (around = (int32_t)nest->n - 1; around >= 0 && nest->spans[around].end <= begin;)
             around--;
     }

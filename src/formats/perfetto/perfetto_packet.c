@@ -26,10 +26,10 @@
 #include "base/utf.h"
 #include "formats/perfetto/perfetto.h"
 
-/* Numbers of the sequences: events and their interned data; descriptors of tracks. */
+/* Numbers of the two packet sequences: events with interned data, and descriptors of tracks. */
 #define EVENT_SEQUENCE 1
 #define DESCRIPTOR_SEQUENCE 2
-/* Number of interned entries after which the dictionaries are cleared. */
+/* Maximum number of interned entries; then the dictionaries are cleared. */
 #define ENTRIES_MAX 65536
 
 static const uint8_t dictionary_fields[DICTIONARIES] = {
@@ -58,7 +58,8 @@ void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index,
 
 /* --- Texts in UTF-8 --- */
 
-/* Appends a text; each byte that is not part of a valid UTF-8 character becomes U+FFFD. */
+/* Appends a text as valid UTF-8: replaces each byte that is not part of a valid character by
+ * U+FFFD. */
 static void append_repaired_utf8(struct buffer *to, ttr_text text)
 {
     const uint8_t *at = (const uint8_t *)text.p;
@@ -185,8 +186,8 @@ static void clear_dictionaries(struct perfetto *p)
 
 #define PACKET_HEAD_SIZE_MAX (4 + 1 + PROTOBUF_VARINT_MAX)
 
-/* Stores the start of a packet: tag, one byte for the length, sequence id. Returns the position
- * after them. */
+/* Stores the start of a packet: tag, one byte for the length, sequence id. Returns the address
+ * that follows. */
 static uint8_t *store_packet_start(struct perfetto *p, uint8_t *at)
 {
     if (p->entries > ENTRIES_MAX)
@@ -208,7 +209,8 @@ size_t perfetto_begin_packet(struct perfetto *p)
     return mark;
 }
 
-/* Converts a time to ns since the base. A time before the base becomes 0 and counts as a loss. */
+/* Returns the number of nanoseconds from the base to `time`. For a time before the base, counts a
+ * loss and returns 0. */
 static uint64_t time_since_base(struct perfetto *p, int64_t time)
 {
     if (time >= p->base)
@@ -234,7 +236,7 @@ size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time)
     return mark;
 }
 
-/* Appends the entries interned for the open packet, and its flags. */
+/* Appends the entries that were interned for the open packet, and the packet's flags. */
 static void append_interned_state(struct perfetto *p)
 {
     p->to->failed |= p->interned.failed;

@@ -20,17 +20,18 @@
 
 #include "formats/perfetto/perfetto.h"
 
-/* First tid of the idle threads; the CPU number is added. Linux has no tids above 2^22. */
+/* First tid of idle threads: their tid is this number plus the CPU number. Linux has no tids above
+ * 2^22. */
 #define IDLE_TID_FIRST 2000000000u
 #define IDLE_TIDS_MAX 100000000u
 
 /* --- Packets of a thread's state --- */
 
 struct task {
-    ttr_id thread; /* thread; 0 is the idle thread of `cpu` */
+    ttr_id thread; /* id of the thread; 0 means the idle thread of `cpu` */
     unsigned state;
     uint32_t cpu;
-    int32_t priority; /* priority of the thread; 0 if not recorded */
+    int32_t priority; /* priority of the thread; 0 if the trace does not contain it */
 };
 
 static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state,
@@ -40,7 +41,7 @@ static void add_comm(struct perfetto *p, uint32_t field, const struct thread_sta
                       &(struct renumbered){"tid", thread->tid, state->tid});
 }
 
-/* Adds a thread to the kernel process tree, or renames it there if its name has changed. */
+/* Adds a thread to the kernel process tree, or writes its new name if the name has changed. */
 static void add_to_process_tree(struct perfetto *p, struct thread_state *state,
                                 const ttr_thread *thread)
 {
@@ -121,7 +122,7 @@ static void write_task_state(struct perfetto *p, int64_t time, const struct task
 
 /* --- State of threads and CPUs --- */
 
-/* Returns `id` if the context has a thread with this id, else 0 (unknown). */
+/* Returns `id` if the context has a thread with this id; else 0, which means unknown. */
 static ttr_id get_known_thread(const struct perfetto *p, uint64_t id)
 {
     return id < p->out->t->threads_n ? (ttr_id)id : 0;
@@ -134,7 +135,8 @@ static bool is_idle_thread(const struct perfetto *p, ttr_id id)
            thread.pid == 0;
 }
 
-/* Returns the idle thread of a CPU, which is added if it is new; NULL if memory is exhausted. */
+/* Returns the state of a CPU's idle thread. Adds the thread if it is new. Returns NULL if memory
+ * is out. */
 static struct idle_state *find_or_add_idle_thread(struct perfetto *p, uint32_t cpu)
 {
     const uint32_t *known = pair_map_get(&p->cpu_index, cpu, 0);
@@ -154,8 +156,8 @@ static struct thread_state *find_thread(struct perfetto *p, ttr_id thread)
     return perfetto_table_item(p, &p->threads, thread, sizeof(struct thread_state));
 }
 
-/* Writes that a thread stops running, with its new state, on the CPU on which it runs for readers.
- */
+/* Writes that a thread stops running, and its new state. The CPU is the one on which the thread
+ * runs according to earlier packets. */
 static void stop_thread_task(struct perfetto *p, int64_t time, struct task task)
 {
     struct thread_state *thread = find_thread(p, task.thread);
@@ -215,8 +217,8 @@ static unsigned convert_thread_state(struct perfetto *p, unsigned tag)
         [TTR_THREAD_UNINTERRUPTIBLE] = STATE_WAITING,
         [TTR_THREAD_PREEMPTED] = STATE_RUNNABLE,
     };
-    /* These states are approximated: readers may not know "created", and expect only "destroyed"
-     * after "dead". */
+    /* Write these states as similar ones: readers may not know "created", and expect only
+     * "destroyed" after "dead". */
     if (tag == TTR_THREAD_NEW || tag == TTR_THREAD_DYING || tag >= sizeof states)
         perfetto_count_loss(p, LOSS_SCHED_STATE);
     return tag < sizeof states ? states[tag] : STATE_WAITING;
@@ -234,7 +236,7 @@ static bool has_usable_cpu(const ttr_event *event)
     return (event->flags & TTR_EVENT_HAS_CPU) && event->cpu <= INT32_MAX;
 }
 
-/* Returns a priority if the packet can store it, else 0. */
+/* Returns the priority if a packet can store it; else 0. */
 static int32_t clamp_priority(int64_t priority)
 {
     return priority > 0 && priority <= INT32_MAX ? (int32_t)priority : 0;
@@ -251,8 +253,9 @@ static unsigned count_fields(const struct perfetto *p, const ttr_event *event)
     return n;
 }
 
-/* Returns the time at which a thread leaves a run. If the event starts another run of the thread,
- * that is one ns before the event, since readers count two states at one time as an error. */
+/* Returns the time in ns at which a thread stops running. If the same event also starts the
+ * thread, this is one ns before the event, since readers treat two states at one time as an
+ * error. */
 static int64_t get_stop_time(struct perfetto *p, ttr_id id, const ttr_event *event)
 {
     const struct thread_state *thread = find_thread(p, id);
@@ -262,12 +265,13 @@ static int64_t get_stop_time(struct perfetto *p, ttr_id id, const ttr_event *eve
                : event->time;
 }
 
-/* Writes the changes that a switch or wake-up implies. The trace may lack switches; readers accept
- * no unknown state, so a thread without a recorded state becomes runnable. */
+/* Writes the changes of state that a switch or wake-up implies. Readers accept no unknown state,
+ * so a thread without a recorded state becomes runnable. */
 static void write_state_changes(struct perfetto *p, const ttr_event *event, const struct task *out,
                                 const struct task *in)
 {
-    ttr_event active = *event; /* idle threads have a run per CPU, and no other states */
+    /* an idle thread runs on each CPU separately, and has no other states */
+    ttr_event active = *event;
     active.link = out->thread;
     active.thread = in->thread;
     if (!schedule_apply(&p->schedule, 0, &active)) {

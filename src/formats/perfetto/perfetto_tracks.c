@@ -21,7 +21,7 @@
 #include "formats/perfetto/perfetto.h"
 
 #define FIRST_PID 1000000000
-/* value of thread_state.name while no descriptor is written; no text has this id */
+/* value of thread_state.name before a descriptor is written; no text has this id */
 #define NAME_NOT_WRITTEN UINT32_MAX
 
 static void add_description(struct perfetto *p, ttr_id provider)
@@ -64,7 +64,7 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
 
 /* --- Tracks of processes --- */
 
-/* Returns a number for `owner` that no other has in `used`: the real one if it is possible. */
+/* Returns a number that only `owner` has in `used`: `real` if possible, else an unused one. */
 static int32_t assign_number(struct perfetto *p, struct pair_map *used, uint64_t real,
                              uint32_t owner)
 {
@@ -121,8 +121,8 @@ struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t ind
     return state;
 }
 
-/* Returns the process of an event, with a written descriptor; NULL if the event has no process. The
- * first event of a process determines its provider. */
+/* Returns the process of an event, after writing its descriptor if needed; NULL if the event has
+ * no process. The first event of a process determines the provider of the process. */
 const struct process_state *perfetto_find_event_process(struct perfetto *p, const ttr_event *event)
 {
     const uint32_t index = perfetto_process_index(p, event->thread);
@@ -159,8 +159,8 @@ struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id)
     if (!state->is_known)
         state->tid = thread->tid_known ? assign_tid(p, thread, id) : 0;
     if (state->is_known && state->process != thread->process) {
-        /* The pid became known: the thread gets a new track, since readers cannot change the
-         * process of a track. Open spans end on the old one first. */
+        /* Give the thread a new track when its pid becomes known, since readers cannot change the
+         * process of a track. Open spans must first end on the old track. */
         if (state->slice_track.open_n > 0)
             return state;
         state->slice_track.uuid = 0;
@@ -192,7 +192,7 @@ static void write_thread_descriptor(struct perfetto *p, const struct thread_stat
     perfetto_end_descriptor(p, packet);
 }
 
-/* Lets a pseudo thread that represents a process use the track of that process. */
+/* Makes a pseudo thread, which represents a process, use the track of that process. */
 static void use_process_track(struct perfetto *p, struct thread_state *state)
 {
     const struct process_state *process = perfetto_describe_process(p, state->process);
@@ -243,8 +243,8 @@ struct slice_track *perfetto_get_global_track(struct perfetto *p, struct slice_t
     return slice_track;
 }
 
-/* Returns the track for the events of a ttr_track without threads: one of its own if it has a name
- * ("CPU 3"), else the one for all events without a thread. */
+/* Returns the track for events of a ttr_track without threads: its own track if it has a name
+ * ("CPU 3"), else the track of all events without a thread. */
 static struct slice_track *get_track_without_thread(struct perfetto *p, ttr_id id)
 {
     ttr_track track;
@@ -308,7 +308,7 @@ bool perfetto_has_open_slice(const struct slice_track *slice_track, int64_t time
 /* --- Counters --- */
 
 /* Appends the name of a counter track: "name", "name:field" or "name:field#id", depending on the
- * counter. */
+ * counter event. */
 static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_text field)
 {
     struct buffer whole;

@@ -16,7 +16,7 @@
 #include "formats/perfetto/perfetto.h"
 #include "model/activity.h"
 
-/* maximum number of bytes of a blob that are written, as hexadecimal digits */
+/* maximum number of bytes of a blob that are written (as hexadecimal digits) */
 #define BLOB_BYTES_MAX 4096
 
 /* --- Members of a track event --- */
@@ -30,7 +30,7 @@ static void add_iid(struct perfetto *p, unsigned field, uint32_t iid)
     p->to->n = (size_t)(protobuf_write_varint(at, iid) - p->to->bytes);
 }
 
-/* Appends each category of a comma-separated list. */
+/* Appends each category in a comma-separated list as a category of the event. */
 static void add_category_list(struct perfetto *p, ttr_text list)
 {
     while (list.n) {
@@ -107,8 +107,8 @@ static void write_track_event(struct perfetto *p, const ttr_event *event, unsign
     perfetto_end_event(p, open);
 }
 
-/* Writes an end, which closes the innermost open slice. An end with a name would close only a slice
- * of the same name. */
+/* Writes an end, which closes the innermost open slice. The end gets no name, since it would then
+ * close only a slice with that name. */
 static void write_slice_end(struct perfetto *p, const ttr_event *event)
 {
     struct slice_track *slice_track = perfetto_get_slice_track(p, event);
@@ -170,14 +170,14 @@ static void write_async(struct perfetto *p, const ttr_event *event)
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (!is_end)
         perfetto_add_u64(p, KEY_ID, event->link);
-    /* the track belongs to the process, so the tid is written as an annotation */
+    /* the track belongs to the process, so write the tid as an annotation */
     if (is_new_thread && ttr_thread_get(p->out->t, event->thread, &thread) && thread.tid_known)
         perfetto_add_u64(p, KEY_TID, thread.tid);
     perfetto_add_event_attributes(p, event, &slice_track);
     perfetto_end_event(p, open);
 }
 
-/* Counts the parts of a flow event that are lost: it has only an id. */
+/* Counts all parts of a flow event except its id as lost. */
 static void count_flow_losses(struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;
@@ -274,7 +274,8 @@ static void write_counter(struct perfetto *p, const ttr_event *event)
 
 /* --- Log messages and blobs --- */
 
-/* Interns a log message. A text that is not an interned string gets a new id for this one use. */
+/* Interns a log message and returns its iid. A text that is not an interned string gets a new iid,
+ * which is used once. */
 static uint32_t intern_log_body(struct perfetto *p, const ttr_value *value)
 {
     if (value->text_id)
@@ -367,7 +368,8 @@ static void write_gap(struct perfetto *p, const ttr_event *event)
                          "lost events");
 }
 
-/* Returns true if an object event only repeats the descriptor of its process or thread. */
+/* Returns true if an object event only repeats what the descriptor of its process or thread
+ * contains. */
 static bool is_descriptor_repetition(const struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;
@@ -426,7 +428,7 @@ static void write_as_instant(struct perfetto *p, const ttr_event *event, enum pe
     perfetto_end_event(p, open);
 }
 
-/* Writes a switch or wake-up; its stack is that of the thread that ran until then. */
+/* Writes a switch or wake-up. A stack of the event belongs to the thread that ran until then. */
 static void write_scheduling(struct perfetto *p, const ttr_event *event)
 {
     bool is_written = event->kind == TTR_KIND_SWITCH ? perfetto_write_switch(p, event)
@@ -438,7 +440,8 @@ static void write_scheduling(struct perfetto *p, const ttr_event *event)
         write_as_instant(p, event, LOSS_SCHED_NO_CPU);
 }
 
-/* Events of all kinds that Perfetto draws at a time are left out if they have none. */
+/* Returns true if the event is left out because it has no time. Perfetto draws all such events at
+ * a time. */
 static bool is_lost_without_time(const ttr_event *event)
 {
     return (event->flags & TTR_EVENT_NO_TIME) && event->kind != TTR_KIND_OBJECT &&

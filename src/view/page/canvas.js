@@ -3,11 +3,13 @@ import { state, change, nameOf, duration, KIND } from './state.js';
 import { arrived, boxes, requestWindow } from './wire.js';
 import { ground, css, colourOf } from './colour.js';
 import { paintSlices, paintCounter, rangeOf } from './painter.js';
+import { pane } from './pair.js';
 import { lines, total, findLine, lineOfRow, ROW } from './tracks.js';
 
 export const LEFT = 230;
-export const MINIMAP = 34;
-export const TOP = MINIMAP + 22;
+/** The lower of two traces has no minimap and no ruler. */
+export const MINIMAP = pane === 'b' ? 0 : 34;
+export const TOP = pane === 'b' ? 0 : MINIMAP + 22;
 const LABEL_MIN = 44;
 const FONT = '11px system-ui, "DejaVu Sans", sans-serif';
 
@@ -205,10 +207,10 @@ function drawRuler() {
     context.stroke();
     context.globalAlpha = 1;
     context.fillStyle = colours.faint;
-    context.fillText(duration(time, 9), x + 3, MINIMAP + 10);
+    if (TOP) context.fillText(duration(time, 9), x + 3, MINIMAP + 10);
   }
   context.fillStyle = colours.text;
-  context.fillText(`${duration(state.z - state.a)} visible`, 8, MINIMAP + 10);
+  if (TOP) context.fillText(`${duration(state.z - state.a)} visible`, 8, MINIMAP + 10);
 }
 
 const minimap = document.createElement('canvas');
@@ -342,7 +344,7 @@ export function draw() {
   context.textBaseline = 'middle';
   drawTree(first, end);
   drawRuler();
-  drawMinimap();
+  if (TOP) drawMinimap();
   context.save();
   context.beginPath();
   context.rect(LEFT, MINIMAP, size.width - LEFT, size.height);

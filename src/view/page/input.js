@@ -169,7 +169,7 @@ function focusSelection() {
     setRange(item.start - margin, item.start + item.length + margin);
     showRow(item.row);
   } else if (state.area) setRange(state.area.a, state.area.z);
-  else setRange(0, state.info.end);
+  else setRange(state.low, state.high);
 }
 
 /** Scrolls to a row. @param {number} row */
@@ -197,7 +197,7 @@ function key(event) {
     ArrowLeft: () => pan(-0.15), ArrowRight: () => pan(0.15),
     ArrowUp: () => { state.scroll -= 60; }, ArrowDown: () => { state.scroll += 60; },
     PageUp: () => { state.scroll -= size.height - TOP; }, PageDown: () => { state.scroll += size.height - TOP; },
-    f: focusSelection, '0': () => setRange(0, state.info.end),
+    f: focusSelection, '0': () => setRange(state.low, state.high),
     '/': () => document.getElementById('search')?.focus(),
     '.': () => document.getElementById('next')?.click(), ',': () => document.getElementById('previous')?.click(),
     n: () => { state.only = state.only < 0 && state.selected ? state.selected.name : -1; },

@@ -5,6 +5,7 @@ import { draw, warmUp, frames, xOf, TOP, canvas } from './canvas.js';
 import { layOut, lines, lineOfRow } from './tracks.js';
 import { listen, goTo, showRow } from './input.js';
 import { reload } from './reload.js';
+import { pane, listenPair, tellPair } from './pair.js';
 import { listenPanel, showSql, showReportTables, showArea } from './panel.js';
 
 const searchBox = /** @type {HTMLInputElement} */ (document.getElementById('search'));
@@ -81,7 +82,8 @@ function afterFrame() {
   if (document.activeElement !== rangeBox) rangeBox.value = `${duration(state.a, 7)} + ${duration(state.z - state.a, 5)}`;
   document.documentElement.classList.toggle('dark', state.dark);
   clearTimeout(saveTimer);
-  saveTimer = Number(setTimeout(saveAddress, 300));
+  if (pane) tellPair();
+  else saveTimer = Number(setTimeout(saveAddress, 300));
 }
 
 function listenHeader() {
@@ -137,8 +139,9 @@ async function start() {
   state.dark = matchMedia('(prefers-color-scheme: dark)').matches;
   if (!report) listenEvents();
   await reload();
-  setRange(0, state.info.end);
-  readAddress();
+  setRange(state.low, state.high);
+  if (pane) listenPair();
+  else readAddress();
   layOut();
   onChange(draw);
   onChange(afterFrame);
@@ -152,7 +155,7 @@ async function start() {
 
 /** Loads the trace again when it has grown. */
 function listenEvents() {
-  const events = new EventSource('/events');
+  const events = new EventSource('events');
   events.addEventListener('end', () => events.close());
   events.addEventListener('grown', () => {
     void reload().then(loadLosses);

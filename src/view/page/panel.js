@@ -160,7 +160,8 @@ function trackCondition(area) {
   const all = state.tracks.filter((track) => track.kind === KIND.thread || track.kind === KIND.async).length;
   const threads = area.tracks.filter((track) => track.kind === KIND.thread);
   if (threads.length === 0 || threads.length >= all || threads.length > 400) return '';
-  return ` AND track_id IN (${threads.map((track) => track.id).join(', ')})`;
+  if (threads.some((track) => !track.utid)) return ` AND track_id IN (${threads.map((track) => track.id).join(', ')})`;
+  return ` AND track_id IN (SELECT id FROM track WHERE type = 'thread_track' AND utid IN (${threads.map((track) => track.utid).join(', ')}))`;
 }
 
 /** Tables of a range. @param {Area} area @returns {[string, string][]} titles and statements */

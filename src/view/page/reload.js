@@ -2,6 +2,7 @@
 import { state, change, setRange } from './state.js';
 import { arrived, boxes, load } from './wire.js';
 import { layOut } from './tracks.js';
+import { pane, tellRange } from './pair.js';
 
 /** @typedef {import('./state.js').Track} Track */
 
@@ -42,8 +43,10 @@ function keepShown(before, shift) {
  * @param {number} end before @param {number} shift */
 function follow(end, shift) {
   const [a, z] = [state.a, state.z];
-  const isAll = a <= 0 && z >= end;
-  if (isAll) setRange(0, state.info.end);
+  const isAll = a <= state.low && z >= state.high;
+  if (!pane) [state.low, state.high] = [0, state.info.end];
+  else tellRange();
+  if (isAll) setRange(state.low, state.high);
   else if (state.info.live && z >= end) setRange(a + state.info.end - end, z + state.info.end - end);
   else setRange(a + shift, z + shift);
 }

@@ -4,7 +4,7 @@ export const KIND = { thread: 0, async: 1, cpu: 2, state: 3, counter: 4 };
 
 /**
  * @typedef {{ kind: number, label: number, group: number, row: number, rows: number, items: number,
- *   deeper: number, id: number, pid: number, tid: number, index: number }} Track
+ *   deeper: number, id: number, pid: number, tid: number, utid: number, index: number }} Track
  * @typedef {{ start: bigint, end: number, names: number, tracks: number, rows: number, items: number,
  *   epoch: number, partial: boolean, live: boolean, overview: number[] }} Info
  * @typedef {{ row: number, start: number, length: number, name: number, item?: number }} Item
@@ -20,6 +20,9 @@ export const state = {
   names: [],
   a: 0,
   z: 1,
+  /** Times between which the range moves: the trace, or two traces. */
+  low: 0,
+  high: 1,
   scroll: 0,
   /** Filter of tracks. */
   filter: '',
@@ -66,11 +69,11 @@ export function change() {
 
 /** Sets the visible range, within the trace and at least 10 ns long. @param {number} a @param {number} z */
 export function setRange(a, z) {
-  const end = state.info.end;
-  const length = Math.min(Math.max(z - a, 10), end * 1.1 + 10);
+  const all = state.high - state.low;
+  const length = Math.min(Math.max(z - a, 10), all * 1.1 + 10);
   const middle = (a + z) / 2;
-  const low = -end * 0.05 - 5;
-  const high = end * 1.05 + 5;
+  const low = state.low - all * 0.05 - 5;
+  const high = state.high + all * 0.05 + 5;
   state.a = Math.min(Math.max(middle - length / 2, low), Math.max(high - length, low));
   state.z = state.a + length;
   change();

@@ -34,15 +34,15 @@ async function unpack(text) {
 
 /** Reads the description, tracks and names, which then replace those of the state. */
 export async function load() {
-  const info = report ? report.info : await getJson('/info', {});
+  const info = report ? report.info : await getJson('info', {});
   /** @type {import('./state.js').Track[]} */
   const tracks = [];
   do {
     /** @type {number[][]} */
-    const list = report ? report.tracks : await getJson('/tracks', { from: tracks.length });
+    const list = report ? report.tracks : await getJson('tracks', { from: tracks.length });
     if (list.length === 0) break;
-    for (const [kind, label, group, row, rows, items, deeper, id, pid, tid] of list)
-      tracks.push({ kind, label, group, row, rows, items, deeper, id, pid, tid, index: tracks.length });
+    for (const [kind, label, group, row, rows, items, deeper, id, pid, tid, utid] of list)
+      tracks.push({ kind, label, group, row, rows, items, deeper, id, pid, tid, utid, index: tracks.length });
   } while (!report && tracks.length < info.tracks);
   const names = await loadNames(info);
   state.info = { ...info, start: BigInt(info.start), end: Math.max(1, Number(info.end)) };
@@ -56,7 +56,7 @@ async function loadNames(info) {
   if (report) return Object.assign([], report.names);
   const names = info.epoch === state.info.epoch ? state.names : [];
   while (names.length < info.names) {
-    const list = await getJson('/names', { from: names.length });
+    const list = await getJson('names', { from: names.length });
     if (list.length === 0) break;
     for (const name of list) names.push(name);
   }
@@ -131,7 +131,7 @@ export async function requestWindow(rows, width) {
   const a = Math.floor(state.a - margin);
   const z = Math.ceil(state.z + margin);
   try {
-    const response = await get(`/lod?a=${a}&z=${z}&w=${Math.round(width * 1.5)}&r=${packed}`);
+    const response = await get(`lod?a=${a}&z=${z}&w=${Math.round(width * 1.5)}&r=${packed}`);
     keepAnswer(await response.arrayBuffer(), a, z);
     shown = { a, z, rows: packed };
   } catch (error) {
@@ -156,7 +156,7 @@ export const connection = { isLost: () => isLost };
 /** @param {string} sql @param {number} [limit] @returns {Promise<Result>} */
 export async function query(sql, limit = 1000) {
   if (report) return report.results[sql] ?? { columns: [], rows: [], error: 'a report has no database: use "tracetta query"', offset: 0 };
-  return getJson('/query', { sql, limit });
+  return getJson('query', { sql, limit });
 }
 
 /** Finds the hit after or before an item, or from a time on. @param {string} text @param {number} time
@@ -167,18 +167,18 @@ export async function search(text, time, item, direction) {
     const names = state.names.flatMap((name, i) => (name.toLowerCase().includes(lower) ? [i] : []));
     return { count: names.length, names };
   }
-  return getJson('/search', { q: text, t: Math.round(time), row: item?.row ?? -1, item: item?.item ?? -1, dir: direction });
+  return getJson('search', { q: text, t: Math.round(time), row: item?.row ?? -1, item: item?.item ?? -1, dir: direction });
 }
 
 /** @param {number} row @param {number} time @param {number} near @returns {Promise<Item | null>} */
 export async function itemAt(row, time, near) {
   if (report) return null;
-  return getJson('/at', { row, t: Math.round(time), near: Math.ceil(near) });
+  return getJson('at', { row, t: Math.round(time), near: Math.ceil(near) });
 }
 /** @typedef {import('./state.js').Item} Item */
 
 /** @param {number} a @param {number} z @param {number[]} tracks @returns {Promise<Flame>} */
 export async function flameOf(a, z, tracks) {
   if (report) return report.flame;
-  return getJson('/flame', { a: Math.floor(a), z: Math.ceil(z), tracks: tracks.length ? `,${tracks.join(',')},` : '' });
+  return getJson('flame', { a: Math.floor(a), z: Math.ceil(z), tracks: tracks.length ? `,${tracks.join(',')},` : '' });
 }
