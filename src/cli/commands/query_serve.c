@@ -2,7 +2,7 @@
  *
  * One loop reads the requests of all clients, none of which can make it wait. A complete request
  * runs in a process of its own (fork), with the descriptors that the client sent as its outputs, a
- * limit of time and of memory. So a statement that is slow, fails, or whose client reads slowly
+ * limit of time and of memory. So a slow statement, or a client that reads slowly,
  * disturbs no other. Only reading a trace again, for columns that no statement has named before, is
  * done by the server itself. */
 #include <errno.h>
@@ -30,9 +30,10 @@
 #define REQUEST_SECONDS 10
 #define STEP_MS 200
 #define SECOND ((uint64_t)1000000000)
+#define MILLISECOND ((uint64_t)1000000)
 #define SQL_MAX ((uint32_t)1 << 20)
-#define GRACE (5 * SECOND)              /* after its limit of time, a process is killed */
-#define MEMORY_MAX ((rlim_t)4 << 30)    /* bytes of address space beyond that of the server */
+#define GRACE (5 * SECOND)           /* after its limit of time, a process is killed */
+#define MEMORY_MAX ((rlim_t)4 << 30) /* bytes of address space beyond that of the server */
 #define TIMEOUT_DEFAULT (60 * SECOND)
 
 /* A client, which sends a request, or the process that answers it. */
@@ -50,8 +51,8 @@ struct server {
     struct query_work *work;
     struct client clients[CLIENTS_MAX];
     int listener;
-    struct stat socket;        /* the socket file that is ours */
-    struct file_stamp *stamp;  /* of the files of the traces */
+    struct stat socket;       /* the socket file that is ours */
+    struct file_stamp *stamp; /* of the files of the traces */
     char **paths;
     size_t paths_n;
 };
@@ -80,9 +81,9 @@ static bool remove_stale_socket(const char *path, const struct sockaddr_un *addr
         return false;
     }
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const bool is_used = fd >= 0 && (connect(fd, (const struct sockaddr *)address,
-                                             sizeof *address) == 0 ||
-                                     errno != ECONNREFUSED);
+    const bool is_used =
+        fd >= 0 && (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0 ||
+                    errno != ECONNREFUSED);
     if (fd >= 0)
         (void)close(fd);
     if (is_used)
@@ -126,9 +127,8 @@ static void accept_client(struct server *server)
         if (server->clients[i].fd < 0)
             client = &server->clients[i];
     if (fd >= 0 && client && query_socket_is_own_user(fd)) {
-        *client = (struct client){.fd = fd,
-                                  .outputs = {-1, -1},
-                                  .end_ns = progress_now() + REQUEST_SECONDS * SECOND};
+        *client = (struct client){
+            .fd = fd, .outputs = {-1, -1}, .end_ns = progress_now() + REQUEST_SECONDS * SECOND};
         return;
     }
     if (fd >= 0)
@@ -161,8 +161,8 @@ static bool keep_outputs(struct client *client, struct msghdr *message)
 static bool is_head_valid(const struct query_head *head)
 {
     return memcmp(head->magic, QUERY_MAGIC, sizeof head->magic) == 0 &&
-           head->version == QUERY_VERSION && head->format_n < QUERY_FORMAT_MAX &&
-           head->sql_n > 0 && head->sql_n <= SQL_MAX;
+           head->version == QUERY_VERSION && head->format_n < QUERY_FORMAT_MAX && head->sql_n > 0 &&
+           head->sql_n <= SQL_MAX;
 }
 
 /* Reads what a client has sent. Returns false to drop it; *is_complete if the request is. */
@@ -272,9 +272,11 @@ static void prepare_traces(struct server *server, const char *sql)
 
 static void start_answer(struct server *server, struct client *client)
 {
-    const uint64_t timeout = server->work->call->set.timeout
-                                 ? (uint64_t)server->work->call->set.timeout
-                                 : TIMEOUT_DEFAULT;
+    const uint64_t limit = server->work->call->set.timeout
+                               ? (uint64_t)server->work->call->set.timeout
+                               : TIMEOUT_DEFAULT;
+    const uint64_t wish = (uint64_t)client->head.timeout_ms * MILLISECOND;
+    const uint64_t timeout = wish && wish < limit ? wish : limit;
     const char *sql = client->text + client->head.format_n;
     char format[QUERY_FORMAT_MAX] = "";
     memcpy(format, client->text, client->head.format_n);
@@ -290,7 +292,7 @@ static void start_answer(struct server *server, struct client *client)
 
 /* --- The loop --- */
 
-/* Drops clients that are late or whose process has ended. */
+/* Drops clients that are late, and those with a process that has ended. */
 static void look_after_clients(struct server *server)
 {
     for (size_t i = 0; i < CLIENTS_MAX; i++) {
@@ -360,8 +362,7 @@ static bool list_paths(struct server *server)
     const struct query_work *work = server->work;
     server->paths = calloc(work->call->paths_n + 1, sizeof *server->paths);
     for (size_t i = 0; server->paths && i < work->call->paths_n; i++)
-        server->paths[i] =
-            work->schemas[0].name ? work->schemas[i].path : work->call->path[i];
+        server->paths[i] = work->schemas[0].name ? work->schemas[i].path : work->call->path[i];
     server->paths_n = work->call->paths_n;
     return server->paths != NULL;
 }

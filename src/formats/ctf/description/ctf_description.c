@@ -21,6 +21,7 @@ void ctf_description_free(struct ctf_description *description)
         struct ctf_stream_class *stream = description->streams[i];
         alloc_free(alloc, stream->events, stream->events_capacity, sizeof *stream->events);
         pair_map_free(&stream->events_by_id);
+        pair_map_free(stream->layouts);
     }
     alloc_free(alloc, description->streams, description->streams_capacity,
                sizeof *description->streams);
@@ -77,9 +78,12 @@ struct ctf_stream_class *ctf_add_stream(struct ctf_description *description)
                        sizeof *description->streams))
         return NULL;
     struct ctf_stream_class *stream = alloc_zeroed_object(description, sizeof *stream);
-    if (!stream)
+    struct pair_map *layouts = alloc_zeroed_object(description, sizeof *layouts);
+    if (!stream || !layouts)
         return NULL;
+    stream->layouts = layouts;
     pair_map_init(&stream->events_by_id, description->alloc);
+    pair_map_init(stream->layouts, description->alloc);
     description->streams[description->streams_n++] = stream;
     return stream;
 }

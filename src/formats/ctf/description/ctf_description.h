@@ -114,6 +114,9 @@ struct ctf_stream_class {
     struct ctf_event_class **events;
     size_t events_n, events_capacity;
     struct pair_map events_by_id; /* maps (id, 0) to an index in `events` */
+    /* maps the addresses of (payload, context) to the index in `events` of a class that has the
+     * layout of these types */
+    struct pair_map *layouts;
     ttr_text attributes;
     uint64_t offset;
     /* the next three members are used for RFC v1.1 only */

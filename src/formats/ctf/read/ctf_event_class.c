@@ -23,12 +23,28 @@ static uint8_t level_from_lttng(const struct ctf_event_class *event)
     return event->log_level < (int64_t)sizeof levels ? levels[event->log_level] : TTR_LEVEL_DEBUG;
 }
 
-/* Compiles the layout of event contexts and payload, and caches it in the event class. Returns
- * false with `error` on failure. */
-static bool compile_event_body(struct ctf_trace *trace, struct ctf_event_class *event,
-                               ttr_error *error)
+/* Copies the layout of another class of the stream that has the same types. Returns false if there
+ * is none; then registers the class, so that later ones can copy its layout. */
+static bool share_layout(const struct ctf_stream_class *stream, struct ctf_event_class *event,
+                         uint32_t index, bool *is_out_of_memory)
 {
-    const struct ctf_stream_class *stream = event->stream;
+    const uint64_t payload = (uintptr_t)event->payload, context = (uintptr_t)event->context;
+    const uint32_t *known = pair_map_get(stream->layouts, payload, context);
+    *is_out_of_memory = !known && !pair_map_put(stream->layouts, payload, context, index);
+    if (!known)
+        return false;
+    event->layout = stream->events[*known]->layout;
+    event->times = stream->events[*known]->times;
+    return event->layout != NULL;
+}
+
+/* Compiles the layout of event contexts and payload, and caches it in the event class, which has
+ * this index in its stream class. Returns false with `error` on failure. */
+static bool compile_event_body(struct ctf_trace *trace, const struct ctf_stream_class *stream,
+                               uint32_t index, ttr_error *error)
+{
+    struct ctf_event_class *event = stream->events[index];
+    bool is_out_of_memory;
     struct layout_spec spec = {
         .t = trace->t,
         .arena = &trace->class->description.arena,
@@ -43,6 +59,10 @@ static bool compile_event_body(struct ctf_trace *trace, struct ctf_event_class *
     };
     if (event->layout || (!stream->event_context && !event->context && !event->payload))
         return true;
+    if (share_layout(stream, event, index, &is_out_of_memory))
+        return true;
+    if (is_out_of_memory)
+        return fail_memory(error) == TTR_OK;
     event->layout = layout_compile(&spec, error);
     spec.shows_hidden = true;
     if (event->layout &&
@@ -219,11 +239,12 @@ static struct ctf_schema *get_event_schema(struct ctf_reader *reader, struct ctf
     return schema;
 }
 
-static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
-                                                    struct ctf_event_class *event, ttr_error *error)
+static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader, uint32_t index,
+                                                    ttr_error *error)
 {
     struct ctf_stream *stream = reader->stream;
-    if (!compile_event_body(reader->trace, event, error) ||
+    struct ctf_event_class *event = stream->class->events[index];
+    if (!compile_event_body(reader->trace, stream->class, index, error) ||
         !intern_names(reader->trace, event, error))
         return NULL;
     struct ctf_event_decoder *class = arena_alloc(&reader->trace->class_arena, sizeof *class);
@@ -351,7 +372,7 @@ struct ctf_event_decoder *ctf_get_event_decoder(struct ctf_reader *reader, uint6
         return NULL;
     }
     if (!stream->by_index[index])
-        stream->by_index[index] = make_event_decoder(reader, stream->class->events[index], error);
+        stream->by_index[index] = make_event_decoder(reader, index, error);
     if (id < DENSE_IDS)
         set_class_entry(stream, id, stream->by_index[index]);
     return stream->by_index[index];

@@ -45,7 +45,8 @@ static struct tsdl_state *get_parser_state(struct ctf_description *description)
     return description->parser;
 }
 
-static bool parse_and_resolve(struct tsdl_reading *reading, struct ctf_description *description)
+static bool parse_and_resolve(struct tsdl_reading *reading, struct ctf_description *description,
+                              struct arena *shared)
 {
     const struct tsdl_statement *first;
     struct tsdl_state *state = get_parser_state(description);
@@ -57,8 +58,14 @@ static bool parse_and_resolve(struct tsdl_reading *reading, struct ctf_descripti
     state->text_n += reading->text->n;
     reading->tree_max = MEMORY_FREE + MEMORY_PER_BYTE * reading->text->n;
     static const struct tsdl_scope root = {0, NULL};
-    struct tsdl_resolver resolver = {
-        .reading = reading, .description = description, .state = state, .scope = &root, .line = 1};
+    struct tsdl_names structures = {0};
+    struct tsdl_resolver resolver = {.reading = reading,
+                                     .description = description,
+                                     .state = state,
+                                     .scope = &root,
+                                     .structures = &structures,
+                                     .shared = shared,
+                                     .line = 1};
     resolver.memory_max = MEMORY_FREE + MEMORY_PER_BYTE * (size_t)state->text_n;
     if (!check_version_comment(reading) || !tsdl_parse_text(reading, &first) ||
         !tsdl_resolve_text(&resolver, first))
@@ -73,10 +80,13 @@ ttr_status tsdl_parse(struct ctf_description *description, const struct ctf_text
                       ttr_error *error)
 {
     struct tsdl_reading reading = {.text = text, .error = error};
+    struct arena shared;
     arena_init(&reading.tree, description->alloc);
     arena_init(&reading.block, description->alloc);
+    arena_init(&shared, description->alloc);
     description->version = CTF_1_8;
-    bool is_fine = parse_and_resolve(&reading, description);
+    bool is_fine = parse_and_resolve(&reading, description, &shared);
+    arena_free(&shared);
     arena_free(&reading.block);
     arena_free(&reading.tree);
     return is_fine ? TTR_OK : reading.status;

@@ -451,7 +451,35 @@ struct event_values {
     int64_t log_level;
     ttr_text name, emf_uri;
     struct assigned_type context, fields;
+    size_t names_before; /* number of names of types before the event block */
 };
+
+/* Sets the context or fields of an event. Events that have the same text share the type, if nothing
+ * that only one of them declares can change its meaning, and if it has no diagnostics. */
+static bool assign_event_type(struct tsdl_resolver *resolver,
+                              const struct tsdl_statement *attribute,
+                              const struct event_values *values, struct assigned_type *assigned)
+{
+    struct tsdl_state *state = resolver->state;
+    const struct tsdl_specifier *specifier =
+        attribute->kind == TSDL_ASSIGN_TYPE ? attribute->specifier : NULL;
+    const bool can_share = specifier && specifier->class == TSDL_CLASS_STRUCT &&
+                           specifier->has_body && state->types.used == values->names_before;
+    const ttr_text text = {can_share ? resolver->reading->text->p + specifier->at : NULL,
+                           can_share ? specifier->end - specifier->at : 0};
+    const uint64_t diagnostics_n = state->diagnostics_n;
+    assigned->at = attribute->at;
+    assigned->type = can_share ? tsdl_names_find(resolver->structures, 0, text) : NULL;
+    if (assigned->type)
+        return true;
+    if (!assign_root_type(resolver, attribute, assigned))
+        return false;
+    const bool is_shared = can_share && state->types.used == values->names_before &&
+                           state->diagnostics_n == diagnostics_n;
+    return !is_shared ||
+           tsdl_names_add(resolver->structures, resolver->shared, 0, text, assigned->type) ||
+           tsdl_fail_memory(resolver->reading);
+}
 
 static bool resolve_event_attribute(struct tsdl_resolver *resolver,
                                     const struct tsdl_statement *attribute, unsigned which,
@@ -469,9 +497,9 @@ static bool resolve_event_attribute(struct tsdl_resolver *resolver,
     case EVENT_EMF_URI:
         return tsdl_get_text(resolver, attribute, &values->emf_uri);
     case EVENT_CONTEXT:
-        return assign_root_type(resolver, attribute, &values->context);
+        return assign_event_type(resolver, attribute, values, &values->context);
     case EVENT_FIELDS:
-        return assign_root_type(resolver, attribute, &values->fields);
+        return assign_event_type(resolver, attribute, values, &values->fields);
     default:
         return true;
     }
@@ -552,7 +580,7 @@ static bool resolve_event_body(struct tsdl_resolver *resolver, size_t at,
                                const struct tsdl_statement *body)
 {
     struct tsdl_scope scope = open_block_scope(resolver);
-    struct event_values values = {0};
+    struct event_values values = {.names_before = resolver->state->types.used};
     unsigned which;
     bool is_fine = true;
     resolver->scope = &scope;

@@ -111,12 +111,57 @@ static void equal_types_are_shared_with_separate_names(void **state)
     ctf_description_free(&description);
 }
 
+static const struct type *payload_of(const struct ctf_description *description, uint64_t id)
+{
+    return ctf_find_event(description->streams[0], id)->payload;
+}
+
+static void events_of_equal_text_share_types(void **state)
+{
+    (void)state;
+    static const char source[] =
+        HEAD "typealias integer { size = 24; } := t;\n"
+             "event { id = 0; fields := struct { t a; struct { t b; } c; }; };\n"
+             "event { id = 1; fields := struct { t a; struct { t b; } c; }; };\n"
+             "event { id = 2; fields := struct { t a; struct { t c; } c; }; };\n"
+             /* a type of the event */
+             "event { id = 3; typealias integer { size = 8; } := t;"
+             " fields := struct { t a; struct { t b; } c; }; };\n"
+             /* a tag of the event, which the second structure refers to */
+             "event { id = 4; context := struct s { t a; }; fields := struct { struct s x; }; };\n"
+             "event { id = 5; context := struct s { t b; }; fields := struct { struct s x; }; };\n"
+             "event { id = 6; context := struct s { t a; }; fields := struct { struct s x; }; };\n"
+             /* references */
+             "event { id = 7; fields := struct { t n; t a[n]; }; };\n"
+             "event { id = 8; fields := struct { t n; t a[n]; }; };\n";
+    struct ctf_description description;
+    struct ctf_text text = {.p = source, .n = sizeof source - 1, .file = "metadata"};
+    ttr_error error = {0};
+    ctf_description_init(&description, alloc_default());
+    if (tsdl_parse(&description, &text, &error) != TTR_OK)
+        fail_msg("%s", error.text);
+    const struct type *first = payload_of(&description, 0);
+    assert_ptr_equal(first, payload_of(&description, 1));
+    assert_ptr_not_equal(first, payload_of(&description, 2));
+    assert_int_equal(payload_of(&description, 3)->members[0].type->bits, 8);
+    assert_int_equal(payload_of(&description, 1)->members[0].type->bits, 24);
+    for (uint64_t id = 4; id <= 6; id++) {
+        const struct type *inner = payload_of(&description, id)->members[0].type;
+        assert_int_equal(inner->members_n, 1);
+        assert_int_equal(inner->members[0].name.p[0], id == 5 ? 'b' : 'a');
+    }
+    for (uint64_t id = 7; id <= 8; id++)
+        assert_int_equal(payload_of(&description, id)->members[1].type->kind, TYPE_SEQUENCE);
+    ctf_description_free(&description);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(syntax_trees_are_freed_while_parsing),
         cmocka_unit_test(fault_in_late_event_has_its_position),
         cmocka_unit_test(equal_types_are_shared_with_separate_names),
+        cmocka_unit_test(events_of_equal_text_share_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

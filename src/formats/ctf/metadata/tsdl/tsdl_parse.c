@@ -390,6 +390,7 @@ static const struct tsdl_specifier *parse_specifier(struct parser *p)
     if (!increase_nesting_depth(p) || !parse_type_kind(p, specifier))
         return NULL;
     p->depth--;
+    specifier->end = p->token.at;
     return specifier;
 }
 

@@ -138,7 +138,7 @@ enum tsdl_class {
 struct tsdl_specifier {
     uint8_t class;
     bool has_body;
-    size_t at;
+    size_t at, end; /* offsets in the text: first byte, and start of the token after it */
     /* NAMED: type name such as "unsigned long". STRUCT, VARIANT, ENUM: tag; "" if there is none */
     ttr_text name;
     const struct tsdl_statement *body; /* first attribute or field in the braces */

@@ -85,8 +85,9 @@ struct tsdl_state {
     struct tsdl_names classes;
     uint32_t scopes_n; /* number of scopes created so far; scope 0 is the root */
     uint32_t readings_n;
-    uint64_t text_n;   /* length of all texts parsed so far, in bytes */
-    uint64_t fields_n; /* number of fields instantiated so far */
+    uint64_t text_n;        /* length of all texts parsed so far, in bytes */
+    uint64_t fields_n;      /* number of fields instantiated so far */
+    uint64_t diagnostics_n; /* number of diagnostics so far */
     bool has_trace;
 };
 
@@ -109,6 +110,10 @@ struct tsdl_resolver {
     const struct tsdl_scope *scope;
     const struct tsdl_open *open;
     size_t memory_max; /* maximum size of the description's arena in bytes */
+    /* structures of event blocks without declarations; the key is their text, which many event
+     * blocks have in common. The table is in `shared`, for the time of one call of tsdl_parse. */
+    struct tsdl_names *structures;
+    struct arena *shared;
     /* last offset that was converted to a line, and that line. The next conversion continues here,
      * since diagnostics come in ascending order. */
     size_t line_at;

@@ -62,6 +62,7 @@ void tsdl_add_diagnostic(struct tsdl_resolver *resolver, ttr_severity severity, 
     va_start(values, format);
     (void)vsnprintf(what, sizeof what, format, values);
     va_end(values);
+    resolver->state->diagnostics_n++;
     add_diagnostic_at_offset(resolver, severity, at, code, what);
 }
 
