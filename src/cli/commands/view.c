@@ -349,7 +349,8 @@ static int report_view(struct call *call)
     ttr_store *store = NULL;
     ttr_view *view = NULL;
     int outcome = load_view_library(&library);
-    if (outcome != OUTCOME_FINE || (outcome = inputs_open(&inputs, call, TTR_READ_SYMBOLS)) != OUTCOME_FINE)
+    if (outcome != OUTCOME_FINE ||
+        (outcome = inputs_open(&inputs, call, TTR_READ_SYMBOLS)) != OUTCOME_FINE)
         return outcome;
     outcome = open_view(call, &library, &inputs, &store, &view);
     if (outcome == OUTCOME_FINE)
