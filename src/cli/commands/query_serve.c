@@ -30,6 +30,7 @@
 #define REQUEST_SECONDS 10
 #define STEP_MS 200
 #define SECOND ((uint64_t)1000000000)
+#define MILLISECOND ((uint64_t)1000000)
 #define SQL_MAX ((uint32_t)1 << 20)
 #define GRACE (5 * SECOND)           /* after its limit of time, a process is killed */
 #define MEMORY_MAX ((rlim_t)4 << 30) /* bytes of address space beyond that of the server */
@@ -271,9 +272,11 @@ static void prepare_traces(struct server *server, const char *sql)
 
 static void start_answer(struct server *server, struct client *client)
 {
-    const uint64_t timeout = server->work->call->set.timeout
-                                 ? (uint64_t)server->work->call->set.timeout
-                                 : TIMEOUT_DEFAULT;
+    const uint64_t limit = server->work->call->set.timeout
+                               ? (uint64_t)server->work->call->set.timeout
+                               : TIMEOUT_DEFAULT;
+    const uint64_t wish = (uint64_t)client->head.timeout_ms * MILLISECOND;
+    const uint64_t timeout = wish && wish < limit ? wish : limit;
     const char *sql = client->text + client->head.format_n;
     char format[QUERY_FORMAT_MAX] = "";
     memcpy(format, client->text, client->head.format_n);
