@@ -4,9 +4,12 @@
  *
  * Each operation runs in slices of 2,000; slices of all operations alternate, so that a busy
  * machine disturbs all alike.  Prints the median of the thread's CPU time per operation, in
- * nanoseconds. The rings are circular, so that nothing is dropped.  If LTTng-UST was found when
- * this was built, and a session with the event tracetta_bench:instant is active, its cost is in the
- * same table. */
+ * nanoseconds. The rings are circular, so that nothing is dropped.
+ *
+ * Peers in the same table: LTTng-UST if it was found when this was built (bench/trace_peers starts
+ * a session with the event tracetta_bench:instant), and spall.h and Tracy if the build option
+ * bench_peers names a folder with them. spall.h has zones only, and writes its full buffers to
+ * /dev/null. Tracy has no server, so it keeps its events in memory. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +27,14 @@
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "trace_lttng.h"
+#endif
+
+#ifdef BENCH_SPALL
+#include <spall.h>
+#endif
+
+#ifdef BENCH_TRACY
+#include <tracy/TracyC.h>
 #endif
 
 #define BENCH_CATEGORIES(X) X(on, "bench.on", "recorded") X(off, "skipped", "not recorded")
@@ -105,6 +116,50 @@ static void run_lttng(void)
     for (int i = 0; i < LOOPS; i++)
         lttng_ust_tracepoint(tracetta_bench, instant, i);
 }
+
+/* No session enables this event. */
+static void run_lttng_disabled(void)
+{
+    for (int i = 0; i < LOOPS; i++)
+        lttng_ust_tracepoint(tracetta_bench, disabled, i);
+}
+#endif
+
+#ifdef BENCH_SPALL
+static SpallProfile spall_profile;
+static SpallBuffer spall_buffer;
+
+static void run_spall(void)
+{
+    for (int i = 0; i < LOOPS; i++) {
+        spall_buffer_begin(&spall_profile, &spall_buffer, "zone", 4, ttr_trace_now());
+        spall_buffer_end(&spall_profile, &spall_buffer, ttr_trace_now());
+    }
+}
+
+static bool start_spall(void)
+{
+    static uint8_t bytes[1 << 20];
+    spall_buffer = (SpallBuffer){.data = bytes, .length = sizeof bytes};
+    return spall_init_file("/dev/null", 1, &spall_profile) &&
+           spall_buffer_init(&spall_profile, &spall_buffer);
+}
+#endif
+
+#ifdef BENCH_TRACY
+static void run_tracy_zone(void)
+{
+    for (int i = 0; i < LOOPS; i++) {
+        TracyCZone(zone, 1);
+        TracyCZoneEnd(zone);
+    }
+}
+
+static void run_tracy_number(void)
+{
+    for (int i = 0; i < LOOPS; i++)
+        TracyCPlotI("number", i);
+}
 #endif
 
 static const struct operation {
@@ -122,6 +177,14 @@ static const struct operation {
     {"lap", run_laps},
 #ifdef BENCH_LTTNG
     {"LTTng-UST, integer", run_lttng},
+    {"LTTng-UST, disabled", run_lttng_disabled},
+#endif
+#ifdef BENCH_SPALL
+    {"spall, zone", run_spall},
+#endif
+#ifdef BENCH_TRACY
+    {"Tracy, zone", run_tracy_zone},
+    {"Tracy, number", run_tracy_number},
 #endif
 };
 #define OPERATIONS (sizeof operations / sizeof *operations)
@@ -203,6 +266,10 @@ int main(int count, char **words)
         .size = sizeof options, .mode = TTR_TRACE_CIRCULAR, .categories = "bench.*"};
     if (slices == 0 || slices > SLICES_MAX || ttr_trace_start_file("/dev/null", &options) != 0)
         return 1;
+#ifdef BENCH_SPALL
+    if (!start_spall())
+        return 1;
+#endif
     measure_operations(slices);
     if (ttr_trace_stop() != 0)
         return 1;

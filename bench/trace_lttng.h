@@ -8,5 +8,7 @@
 #include <lttng/tracepoint.h>
 LTTNG_UST_TRACEPOINT_EVENT(tracetta_bench, instant, LTTNG_UST_TP_ARGS(int, n),
                            LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int, n, n)))
+LTTNG_UST_TRACEPOINT_EVENT(tracetta_bench, disabled, LTTNG_UST_TP_ARGS(int, n),
+                           LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int, n, n)))
 #endif
 #include <lttng/tracepoint-event.h>

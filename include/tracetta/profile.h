@@ -39,7 +39,8 @@ typedef struct ttr_profile_options {
     void *locate_user_data;
     /* glob pattern of event names: build the profile from the stacks of these events instead of
      * samples.  A context switch has the stack of the outgoing thread, and its weight is the time
-     * until that thread runs again (off-CPU time).  NULL = samples or spans */
+     * until that thread runs again (off-CPU time); without a name it is a "switch".  NULL = samples
+     * or spans */
     const char *of;
     /* with `of`: name of the numeric field that is the weight of an event; NULL = 1 per event */
     const char *weight;

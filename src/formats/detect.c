@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "formats/file_kind.h"
 #include "formats/open.h"
@@ -182,6 +183,7 @@ static ttr_status copy_error(const ttr_error *reason, ttr_error *error)
 ttr_status detect_format(ttr *t, struct source *source, const char *path,
                          const struct format **format, ttr_error *broken, ttr_error *error)
 {
+    SELF_ZONE(read, "detect format");
     struct first_bytes first;
     ttr_error chosen;
     ttr_status status;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "formats/open.h"
 #include "formats/table.h"
@@ -193,6 +194,7 @@ static ttr_reader *open_url(ttr *t, const char *url, const struct format *format
 
 ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, ttr_error *error)
 {
+    SELF_ZONE(read, "open trace");
     struct source_options how;
     struct stat about;
     const struct format *format;
@@ -294,6 +296,7 @@ static int64_t discard_bytes(void *ctx, const void *bytes, size_t n)
 ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name,
                        const ttr_write_options *options, ttr_error *error)
 {
+    SELF_ZONE(write, "create output");
     if (!t || !format_name) {
         (void)fail_null(error, "ttr_create", t ? "format" : "context");
         return NULL;

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "io/stream_thread.h"
 #include "io/stream_zip.h"
@@ -234,6 +235,7 @@ static struct source *open_descriptor(const struct alloc *alloc, const struct op
 struct source *source_open(const struct alloc *alloc, const char *path,
                            const struct source_options *options, ttr_error *error)
 {
+    SELF_ZONE(read, "open file");
     if (strcmp(path, "-") == 0)
         return open_descriptor(alloc, &(struct opened){STDIN_FILENO, false, "standard input", NULL},
                                options, error);
@@ -323,6 +325,7 @@ bool source_append(struct source *source, const void *bytes, size_t n)
 ttr_status source_fill(struct source *source, uint64_t offset, size_t need, struct window *window,
                        ttr_error *error)
 {
+    SELF_ZONE(read, "fill window");
     const struct window *shown = &source->shown;
     if (offset < shown->offset)
         return fail(error, TTR_E_MISUSE, offset,

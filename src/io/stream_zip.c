@@ -31,6 +31,7 @@
 
 #include <string.h>
 
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "io/decoder.h"
 
@@ -183,6 +184,7 @@ static bool decode_one_step(struct stream_zip *zip, struct decode_io *io)
 
 static size_t stream_zip_read(struct byte_stream *stream, void *to, size_t n)
 {
+    SELF_ZONE(read, "decompress");
     struct stream_zip *zip = (struct stream_zip *)stream;
     size_t asked = n < OUTPUT_MAX ? n : OUTPUT_MAX;
     struct decode_io io = {.out = to, .out_n = asked};

@@ -25,14 +25,19 @@ struct scene {
     size_t text_n;
 };
 
+/* Makes a source one of LTTng-UST. Returns false if memory runs out. */
+static bool add_ust_domain(ttr *t, uint16_t source)
+{
+    const ttr_value ust = {.type = TTR_TYPE_TEXT, .text = {"ust", 3}};
+    return context_add_attribute(t, source, "domain", &ust);
+}
+
 static void scene_begin(struct scene *scene, ttr *t, const char *format)
 {
     *scene = (struct scene){.t = t, .builder = ttr_builder_new(t)};
     const bool is_ust = strcmp(format, "ust") == 0;
     scene->source = context_add_source(t, "here", is_ust ? "ctf" : format);
-    if (is_ust)
-        assert_true(context_add_attribute(t, scene->source, "domain",
-                                          &(ttr_value){.type = TTR_TYPE_TEXT, .text = {"ust", 3}}));
+    assert_true(!is_ust || add_ust_domain(t, scene->source));
 }
 
 static void scene_end(struct scene *scene)
@@ -509,6 +514,7 @@ static void every_rule_is_listed(void **state)
 
 /* Events with strings that are interned in the same order in each context that fails. */
 static struct scene failing;
+static bool is_failing_ust; /* the events are of LTTng-UST, not of the kernel */
 
 static bool intern_same_texts(ttr *t)
 {
@@ -529,8 +535,10 @@ static bool interpret_with(const struct alloc *alloc)
     ttr_reader *in = NULL;
     ttr *t = ttr_new(&(ttr_options){
         .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->ctx});
-    if (t && intern_same_texts(t) && context_add_source(t, "here", "ctf") == failing.source) {
-        const ttr_interpret_options options = {.size = sizeof options, .pairs = pairs};
+    if (t && intern_same_texts(t) && context_add_source(t, "here", "ctf") == failing.source &&
+        (!is_failing_ust || add_ust_domain(t, failing.source))) {
+        const ttr_interpret_options options = {.size = sizeof options,
+                                               .pairs = is_failing_ust ? NULL : pairs};
         in = ttr_interpret(memory_reader(t, &(struct memory_events){.event = failing.event,
                                                                     .n = failing.n,
                                                                     .order = TTR_ORDER_TIME}),
@@ -539,6 +547,18 @@ static bool interpret_with(const struct alloc *alloc)
     const bool is_fine = in && memory_reads_through(in, &error);
     ttr_free(t);
     return is_fine;
+}
+
+static void fail_allocations(const char *format, const char *const *events, size_t n)
+{
+    ttr *t = ttr_new(NULL);
+    is_failing_ust = strcmp(format, "ust") == 0;
+    scene_begin(&failing, t, format);
+    for (size_t i = 0; i < n; i++)
+        add(&failing, 0, events[i]);
+    support_fail_each(interpret_with);
+    scene_end(&failing);
+    ttr_free(t);
 }
 
 static void allocation_failure_is_reported(void **state)
@@ -557,14 +577,16 @@ static void allocation_failure_is_reported(void **state)
         "mpi_send_out rank=x",
         "sched_process_fork parent_tid=7 child_comm=c child_tid=9 child_pid=9",
     };
+    static const char *const ust_events[] = {
+        "lttng_ust_pthread:pthread_mutex_lock_req mutex=0x10",
+        "lttng_ust_pthread:pthread_mutex_lock_acq mutex=0x10 status=0",
+        "lttng_ust_pthread:pthread_mutex_unlock mutex=0x10 status=0",
+        "dds:write writer=1 timestamp=5",
+        "ros2:rmw_take message=3 source_timestamp=5 taken=1",
+    };
     (void)state;
-    ttr *t = ttr_new(NULL);
-    scene_begin(&failing, t, "ctf");
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        add(&failing, 0, events[i]);
-    support_fail_each(interpret_with);
-    scene_end(&failing);
-    ttr_free(t);
+    fail_allocations("ctf", events, sizeof events / sizeof *events);
+    fail_allocations("ust", ust_events, sizeof ust_events / sizeof *ust_events);
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock_math.h"
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "model/options.h"
 
@@ -211,6 +212,7 @@ static void free_event_buffer(struct input *in)
 
 static ttr_status input_read_batch(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
 {
+    SELF_ZONE(read, "read batch");
     struct input *in = (struct input *)reader;
     if (in->pending != TTR_OK) {
         in->position = UINT64_MAX;
@@ -252,6 +254,7 @@ static bool can_read_until(const struct input *in)
 static ttr_status input_read_until(ttr_reader *reader, struct reader_partial_read *some,
                                    ttr_error *error)
 {
+    SELF_ZONE(read, "read until");
     struct input *in = (struct input *)reader;
     if (!some)
         return can_read_until(in) ? TTR_OK : TTR_E_UNSUPPORTED;

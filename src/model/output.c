@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "model/options.h"
 
@@ -28,6 +29,7 @@ ttr_status output_write_bytes(struct ttr_writer *out, const void *bytes, size_t 
 
 ttr_status output_write_buffer(struct ttr_writer *out, ttr_error *error)
 {
+    SELF_ZONE(write, "write buffer");
     if (out->buffer.failed)
         return fail_memory(error);
     ttr_status status =

@@ -2,6 +2,7 @@
  * later call returns the same failure. */
 #include <stdio.h>
 
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "model/output.h"
 #include "model/parallel_writer.h"
@@ -71,6 +72,7 @@ bool ttr_writer_allow_stream_order(ttr_writer *out, ttr_reader *in)
 
 ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
+    SELF_ZONE(write, "write batch");
     if (!out || !batch)
         return fail_null(error, "ttr_write", out ? "batch" : "writer");
     if (out->stuck != TTR_OK)
@@ -141,6 +143,7 @@ static void free_writer(ttr_writer *out)
 
 ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
 {
+    SELF_ZONE(write, "finish");
     ttr_status status = ttr_writer_end(out, error);
     free_writer(out);
     return status;

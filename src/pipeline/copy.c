@@ -1,4 +1,5 @@
 /* ttr_copy: reads all batches of a reader and passes each to a writer. */
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "pipeline/read_loop.h"
 
@@ -10,6 +11,7 @@ static ttr_status write_batch(void *ctx, const ttr_batch *batch, ttr_error *erro
 ttr_status ttr_copy(ttr_reader *in, ttr_writer *out, ttr_progress progress, void *ctx,
                     ttr_error *error)
 {
+    SELF_ZONE(order, "copy");
     if (!in || !out)
         return fail_null(error, "ttr_copy", in ? "writer" : "reader");
     const struct read_loop read_loop = {

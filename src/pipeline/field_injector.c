@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
@@ -285,6 +286,7 @@ static bool reserve_events(struct field_injector *field_injector, uint32_t n)
 
 static ttr_status injector_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
+    SELF_ZONE(order, "inject fields");
     struct field_injector *field_injector = (struct field_injector *)base;
     ttr_batch all;
     uint32_t n = 0;

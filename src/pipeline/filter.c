@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "expression/expression.h"
 #include "model/context.h"
@@ -280,6 +281,7 @@ static ttr_status pick_with_where(struct filter *filter, const ttr_batch *all, u
 
 static ttr_status filter_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
+    SELF_ZONE(order, "filter batch");
     struct filter *filter = (struct filter *)base;
     ttr_batch all;
     uint32_t n = 0;

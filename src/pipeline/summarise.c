@@ -6,6 +6,7 @@
 #include <tracetta/tracetta.h>
 
 #include "base/saturate.h"
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
@@ -116,6 +117,7 @@ static ttr_status summarise_batch(void *ctx, const ttr_batch *batch, ttr_error *
 ttr_status ttr_summarize(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress,
                          void *ctx, ttr_error *error)
 {
+    SELF_ZONE(order, "summarize");
     if (!t || !in || !summary)
         return fail_null(error, "ttr_summarize", !t ? "context" : in ? "summary" : "reader");
     struct summing summing = {.t = t,

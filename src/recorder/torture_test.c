@@ -1,7 +1,9 @@
 /* Threads, processes, signals and ends of all kinds, with exact accounting: every event that was
  * attempted is in the archive or counted as lost. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -332,6 +334,108 @@ static void program_outlives_a_oneshot_manager(void **state)
     dead_manager_disables_categories(TTR_MANAGER_ONESHOT);
 }
 
+/* --- Soak --- */
+
+#define SOAK_SECONDS 2u /* TTR_SOAK sets another number */
+#define SOAK_THREADS 4u
+
+static uint64_t soak_seconds(void)
+{
+    const char *text = getenv("TTR_SOAK");
+    return text ? strtoull(text, NULL, 10) : SOAK_SECONDS;
+}
+
+static uint64_t read_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec;
+}
+
+/* Writes about 200,000 events per second until `end`, and adds their number to a shared counter. */
+static void *write_until(void *end)
+{
+    const struct timespec rest = {0, 5000000};
+    uint64_t n = 0;
+    while (read_seconds() < (uint64_t)(uintptr_t)end) {
+        for (unsigned i = 0; i < 500; i++, n += 2) {
+            TTR_ZONE(net, "turn", TTR_ARG("n", n));
+            TTR_INSTANT(disk, "step");
+        }
+        nanosleep(&rest, NULL);
+    }
+    __atomic_fetch_add(scene.committed, n, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void write_by_threads_until(uint64_t end)
+{
+    pthread_t thread[SOAK_THREADS];
+    for (size_t i = 0; i < SOAK_THREADS; i++)
+        pthread_create(&thread[i], NULL, write_until, (void *)(uintptr_t)end);
+    for (size_t i = 0; i < SOAK_THREADS; i++)
+        pthread_join(thread[i], NULL);
+}
+
+/* A file that vanishes when the next one is opened. */
+static int open_soak_file(void *files)
+{
+    static int current = -1;
+    char path[128];
+    snprintf(path, sizeof path, "%s/next", scene.folder);
+    if (current >= 0)
+        close(current);
+    current = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    unlink(path);
+    ++*(unsigned *)files;
+    return current;
+}
+
+/* Returns the private memory of this process in KiB. */
+static uint64_t read_private_kib(void)
+{
+    unsigned long long pages = 0, resident = 0, shared = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%llu %llu %llu", &pages, &resident, &shared), 3);
+    fclose(file);
+    return (resident - shared) * 4;
+}
+
+static void long_recording_accounts_for_every_event_in_constant_memory(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    ttr_error error;
+    unsigned files = 0;
+    pid_t children[2];
+    const uint64_t start = read_seconds(), end = start + soak_seconds() + 1;
+    scene.options.rotate_bytes = 32u << 20;
+    scene.options.next_output = open_soak_file;
+    scene.options.user_data = &files;
+    scene_open();
+    for (size_t i = 0; i < 2; i++)
+        children[i] = scene_start(write_by_threads_until, end);
+    while (read_seconds() < start + soak_seconds() / 4 + 1)
+        assert_int_equal(ttr_manager_run(scene.manager, 100, -1, &error), TTR_OK);
+    const uint64_t early_kib = read_private_kib();
+    while (read_seconds() < end - 1)
+        assert_int_equal(ttr_manager_run(scene.manager, 100, -1, &error), TTR_OK);
+    const uint64_t late_kib = read_private_kib();
+    scene_serve(children, 2);
+    ttr_manager_get_stats(scene.manager, &stats);
+    scene_close(&stats);
+    print_message(
+        "# soak: %llu s, %llu events, %llu dropped, %llu MiB in %u files, memory %llu and "
+        "%llu KiB\n",
+        (unsigned long long)soak_seconds(), (unsigned long long)stats.events,
+        (unsigned long long)stats.dropped, (unsigned long long)(stats.bytes >> 20), files + 1,
+        (unsigned long long)early_kib, (unsigned long long)late_kib);
+    assert_clean(&stats);
+    assert_int_equal(stats.events + stats.dropped, *scene.committed);
+    assert_true(late_kib <= early_kib + 1024);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, scene_set_up, scene_tear_down)
 
 int main(void)
@@ -345,6 +449,7 @@ int main(void)
         CASE(destructors_of_a_thread_may_write_events),
         CASE(signals_every_20_us_lose_nothing_uncounted),
         CASE(forks_inside_zones_are_programs_of_their_own),
+        CASE(long_recording_accounts_for_every_event_in_constant_memory),
         CASE(program_outlives_a_streaming_manager),
         CASE(program_outlives_a_circular_manager),
         CASE(program_outlives_a_oneshot_manager),

@@ -295,21 +295,46 @@ void trace_disconnect(void)
     trace_door_set_recorded(false, "");
 }
 
+/* Returns true if the manager closed the connection, or died. Reads and drops messages, such as
+ * answers that came too late, because the end of the connection is after them. */
+static bool is_connection_closed(int fd)
+{
+    struct trace_message message;
+    ssize_t n;
+    do
+        n = recv(fd, &message, sizeof message, MSG_DONTWAIT);
+    while (n > 0);
+    return n == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
 /* Disconnects if the manager closed the connection. Requires the lock. */
 static void check_connection(void)
 {
-    char byte;
-    if (trace_session.socket_fd >= 0 &&
-        (!is_still_open(trace_session.socket_fd, &socket_status) ||
-         recv(trace_session.socket_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0))
+    const int reason = errno;
+    if (trace_session.socket_fd >= 0 && (!is_still_open(trace_session.socket_fd, &socket_status) ||
+                                         is_connection_closed(trace_session.socket_fd)))
         trace_disconnect();
+    errno = reason;
 }
 
+/* Connects to a manager that knocks, unless the process has a session. Returns false if none
+ * knocks, or it cannot be reached. Requires the lock. */
+static bool answer_knock(void)
+{
+    char path[TRACE_MESSAGE_TEXT];
+    return trace_session.memory || (trace_door_answer(path) && connect_to(path));
+}
+
+/* A disconnection resets the enable bytes, also those that another manager has set meanwhile: it is
+ * answered here, because no event would answer it. */
 void trace_check_connection(void)
 {
     if (!trace_lock_briefly())
         return;
+    const bool had_session = trace_session.memory != NULL;
     check_connection();
+    if (had_session && !trace_session.memory)
+        (void)answer_knock();
     trace_unlock();
 }
 
@@ -317,11 +342,10 @@ void trace_check_connection(void)
  * more. */
 bool ttr_trace_attach(const volatile uint8_t *enabled, uint8_t level)
 {
-    char path[TRACE_MESSAGE_TEXT];
     if (!trace_lock_briefly())
         return false;
     check_connection();
-    if (!trace_session.memory && !(trace_door_answer(path) && connect_to(path)))
+    if (!answer_knock())
         trace_modules_disable();
     trace_unlock();
     return *enabled >= level && *enabled != TTR_TRACE_KNOCK;

@@ -100,7 +100,7 @@ void trace_door_forget_after_fork(void)
 
 bool trace_door_answer(char socket[TRACE_MESSAGE_TEXT])
 {
-    if (!door || !__atomic_exchange_n(&door->is_knocked, 0, __ATOMIC_ACQUIRE))
+    if (!door || !__atomic_exchange_n(&door->is_knocked, 0, __ATOMIC_SEQ_CST))
         return false;
     memcpy(socket, door->socket, TRACE_MESSAGE_TEXT);
     socket[TRACE_MESSAGE_TEXT - 1] = '\0';

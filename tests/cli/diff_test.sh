@@ -135,3 +135,41 @@ for wrong in "p101(a) < 1ms" "p99(a < 1ms" "p99(a) 1ms" "p99(a) < fast" "p99() <
 done
 refuses "assertion_without_a_trace_is_refused" 2 "no such file" "$tracetta" assert "count(a) > 1"
 refuses "trace_without_assertions_is_refused" 2 "expected an assertion" "$tracetta" assert "$old"
+
+# The difference flame graph: boxes are inside of their parents, totals are those of SQL, and colours follow the change.
+"$generate" --events 4000 --seed 11 --mix bench "$work/fa.fxt" && "$generate" --events 6000 --seed 12 --mix bench "$work/fb.fxt" || exit 1
+run "$tracetta" diff --format=svg -o "$work/d.svg" "$work/fa.fxt" "$work/fb.fxt"
+[ $run_status = 0 ] && [ ! -s "$work/.out" ] && [ "$(ls "$work"/d.svg*)" = "$work/d.svg" ]
+verdict "flame_graph_is_written" $? "status $run_status"
+for side in a b; do
+    "$tracetta" query -q --format=csv "$work/f$side.fxt" "SELECT total(self_dur) FROM slice" | tail -n 1
+done >"$work/totals"
+"$python" - "$work/d.svg" "$work/totals" >"$work/.out" 2>&1 <<'PROGRAM'
+import re, sys, xml.dom.minidom
+units = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+boxes = []
+for group in xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("g"):
+    title = group.getElementsByTagName("title")[0].firstChild.data
+    rect = group.getElementsByTagName("rect")[0]
+    times = re.search(r": ([0-9.]+) (\w+) before, ([0-9.]+) (\w+) after", title).groups()
+    before, after = float(times[0]) * units[times[1]], float(times[2]) * units[times[3]]
+    x, y, width = (float(rect.getAttribute(name)) for name in ("x", "y", "width"))
+    red, _, blue = map(int, re.findall(r"\d+", rect.getAttribute("fill")))
+    boxes.append((y, x, width))
+    assert after <= before * 1.002 or red == 245, title
+    assert before <= after * 1.002 or blue == 245, title
+    if title.startswith("all: "):
+        totals = [float(line) for line in open(sys.argv[2])]
+        assert abs(before - totals[0]) < totals[0] * 1e-3 and abs(after - totals[1]) < totals[1] * 1e-3, (title, totals)
+assert len(boxes) > 100, len(boxes)
+rows = sorted({box[0] for box in boxes}, reverse=True)
+for y, x, width in boxes:
+    if y != rows[0]:
+        assert any(py == y + 17 and px - 0.02 <= x and x + width <= px + pwidth + 0.02 for py, px, pwidth in boxes), (y, x, width)
+PROGRAM
+verdict "flame_graph_has_the_times_of_both_traces" $? ""
+refuses "existing_flame_graph_is_kept" 4 "exists already" "$tracetta" diff --format=svg -o "$work/d.svg" "$work/fa.fxt" "$work/fb.fxt"
+refuses "table_has_no_output_file" 2 "is for --format=svg" "$tracetta" diff -o "$work/e.svg" "$work/fa.fxt" "$work/fb.fxt"
+"$tracetta" diff --format=svg "$work/fa.fxt" "$work/fb.fxt" | cmp -s - "$work/d.svg"
+verdict "flame_graph_is_printed_without_output" $? ""
+refuses "unwritable_flame_graph_is_an_error" 4 "cannot write" "$tracetta" diff --format=svg -o "$work/none/d.svg" "$work/fa.fxt" "$work/fb.fxt"

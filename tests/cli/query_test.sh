@@ -199,3 +199,17 @@ if [ -n "$corpus" ] && [ -d "$corpus/ctf/tracecompass/many-threads" ]; then
 else
     skip "class_table_of_a_recorded_kernel_trace_counts_its_events" "no recorded traces"
 fi
+
+# stat --histogram counts what SQL counts.
+"$tracetta" query -q --format=csv "$work/t.fxt" "SELECT count(*), total(CASE WHEN dur > 0 THEN dur END) FROM slice WHERE name GLOB '*_1*'" | tail -n 1 >"$work/expected"
+"$tracetta" stat -q --histogram='*_1*' --limit=7 --json "$work/t.fxt" >"$work/histogram.json"
+"$python" - "$work/histogram.json" "$work/expected" >"$work/.out" 2>&1 <<'PROGRAM'
+import json, sys
+it, (count, total) = json.load(open(sys.argv[1])), open(sys.argv[2]).read().split(",")
+assert len(it["parts"]) == 7 and sum(part["count"] for part in it["parts"]) == int(count) > 0, (it, count)
+assert abs(sum(part["total"] for part in it["parts"]) - float(total)) < 10
+assert [part["from"] for part in it["parts"]] == [i * it["width"] for i in range(7)]
+PROGRAM
+verdict "histogram_counts_what_sql_counts" $? ""
+says "histogram_has_bars" "^ +0 ns +[0-9,]+ .* #+$" "$tracetta" stat -q --histogram='*_1*' "$work/t.fxt"
+refuses "histogram_of_no_event_is_empty" 1 "no span or instant has a name like .none." "$tracetta" stat --histogram="none'" "$work/t.fxt"

@@ -217,6 +217,27 @@ run "$tracetta" record --attach=1 -o none3.fxt -- true
 [ $run_status = 2 ]
 verdict "attach_and_a_command_exclude_each_other" $? "exit status $run_status"
 
+# A recorder that is killed: its program goes on, and another recorder can attach to it.
+# has_events FILE: the file has a piece of an archive.
+has_events()
+{
+    [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt 10000 ]
+}
+setsid "$tracetta" record -q -f -o killed.fxt -- "$shop" 2000000 >/dev/null 2>&1 &
+recorder=$!
+strays+=(-$recorder)
+await has_events killed.fxt
+program=$(cat /proc/$recorder/task/$recorder/children)
+program=${program%% *}
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+"$tracetta" check -q killed.fxt >/dev/null 2>&1 && [ "$(events --name=served killed.fxt)" -ge 10 ] && kill -0 "$program"
+verdict "killed_recorder_leaves_a_valid_archive_and_the_program" $? "$(events --name=served killed.fxt) events, process $program"
+run "$tracetta" record -q -f --attach="$program" --duration=2s --buffer=8MiB -o again.fxt
+[ $run_status = 0 ] && [ "$(events --name=served again.fxt)" -ge 100 ] && kill -0 "$program"
+verdict "program_of_a_killed_recorder_is_attached_again" $? "exit status $run_status, $(events --name=served again.fxt) events"
+kill -KILL -- -$recorder
+
 # --- Programs with a provider of tracetta/provider.h ---
 
 # The same program writes a perf.data file of its own: both traces have the same events.

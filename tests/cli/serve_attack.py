@@ -13,7 +13,7 @@ SQL = b"SELECT 1 x"
 
 
 def head(magic=b"TTRQ", version=1, flags=0, format_n=0, sql_n=len(SQL)):
-    return struct.pack("=4sIIII", magic, version, flags, format_n, sql_n)
+    return struct.pack("=4sIIIII", magic, version, flags, format_n, sql_n, 0)
 
 
 def connect():

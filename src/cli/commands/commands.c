@@ -59,7 +59,10 @@ static const char *const merge_examples[] = {
 static const char *const stat_examples[] = {"tracetta stat trace.fxt",
                                             "show the spans with the greatest total time",
                                             "tracetta stat --sort-by=p99 --limit=10 trace.fxt",
-                                            "show the ten spans with the longest tail", NULL};
+                                            "show the ten spans with the longest tail",
+                                            "tracetta stat --histogram='request*' trace.fxt",
+                                            "show when requests start, and how long they last",
+                                            NULL};
 
 static const char *const tree_examples[] = {"tracetta tree --aggregate trace.fxt",
                                             "show the time of each call path",
@@ -143,6 +146,8 @@ static const char *const diff_examples[] = {
     "exit with 1 if the median of a span changed by more than 10 %",
     "tracetta diff --key=\"category\" --format=markdown old.fxt new.fxt",
     "compare by category, as a table for a pull request",
+    "tracetta diff --format=svg -o change.svg old.fxt new.fxt",
+    "draw a flame graph in which red took more time, and blue less",
     NULL};
 
 static const char *const assert_examples[] = {

@@ -4,7 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/commands/diff_flame.h"
+#include "cli/input/output_check.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
 #include "cli/ui/messages.h"
@@ -327,11 +330,18 @@ static void free_tables(struct work *work)
     }
 }
 
+static bool is_flame_graph(const struct call *call)
+{
+    return call->set.format && strcmp(call->set.format, "svg") == 0;
+}
+
 static int open_side(struct work *work, int side)
 {
     struct query_session *session = &work->sessions[side];
     query_session_begin(session, work->call, &work->library, &work->call->path[side], 1);
-    for (size_t i = 0; i < SECTIONS; i++)
+    if (is_flame_graph(work->call))
+        query_session_want(session, DIFF_FLAME_SQL);
+    for (size_t i = 0; i < SECTIONS && !is_flame_graph(work->call); i++)
         query_session_want(session, work->sql[i]);
     return query_session_open(session);
 }
@@ -339,6 +349,10 @@ static int open_side(struct work *work, int side)
 static int explain(const struct work *work)
 {
     const struct terminal *term = &work->call->term;
+    if (is_flame_graph(work->call)) {
+        (void)puts("-- paths of names, of each trace\n" DIFF_FLAME_SQL ";");
+        return OUTCOME_FINE;
+    }
     for (size_t i = 0; i < SECTIONS; i++) {
         (void)printf("-- %s, of each trace\n", sections[i].name);
         term_lines(term, work->sql[i], ";\n");
@@ -348,13 +362,43 @@ static int explain(const struct work *work)
     return OUTCOME_FINE;
 }
 
+/* Refuses an output that is not for a graph, or that exists. */
+static int check_output(const struct call *call)
+{
+    const char *path = call->set.output;
+    if (!path || strcmp(path, "-") == 0)
+        return OUTCOME_FINE;
+    if (!is_flame_graph(call))
+        return report_misuse("diff", "--output is for --format=svg: others are printed");
+    if (!call->set.overwrite && access(path, F_OK) == 0) {
+        report_failure_text(path, "exists already; --overwrite (-f) replaces it");
+        return OUTCOME_OUTPUT;
+    }
+    return check_output_path(call, path, "svg");
+}
+
+/* Compares what has been read, and prints it. */
+static int compare(struct work *work)
+{
+    struct call *call = work->call;
+    if (is_flame_graph(call))
+        return write_diff_flame(call, &work->library, work->sessions);
+    const int outcome = read_tables(work);
+    if (outcome != OUTCOME_FINE || interrupt_was_received())
+        return outcome;
+    term_page(&call->term, &call->set);
+    return print_tables(work);
+}
+
 int run_diff(struct call *call)
 {
     struct work *work = calloc(1, sizeof *work);
     if (!work)
         return OUTCOME_INPUT;
     work->call = call;
-    int outcome = read_threshold(work);
+    int outcome = check_output(call);
+    if (outcome == OUTCOME_FINE)
+        outcome = read_threshold(work);
     if (outcome == OUTCOME_FINE)
         outcome = compose_statements(work);
     if (outcome == OUTCOME_FINE && call->set.explain)
@@ -365,11 +409,7 @@ int run_diff(struct call *call)
         for (int side = 0; side < 2 && outcome == OUTCOME_FINE; side++)
             outcome = open_side(work, side);
         if (outcome == OUTCOME_FINE)
-            outcome = read_tables(work);
-        if (outcome == OUTCOME_FINE && !interrupt_was_received()) {
-            term_page(&call->term, &call->set);
-            outcome = print_tables(work);
-        }
+            outcome = compare(work);
         for (int side = 0; side < 2; side++) {
             outcome = query_session_warn(&work->sessions[side], outcome);
             query_session_close(&work->sessions[side]);

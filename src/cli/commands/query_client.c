@@ -63,15 +63,19 @@ static bool send_text(int fd, const char *text, size_t n)
     return true;
 }
 
+#define MILLISECOND ((uint64_t)1000000)
+
 /* Sends the request and waits for the status. Returns false if the server ended before. */
 static bool ask(int fd, const struct call *call, const char *sql, unsigned char *status)
 {
     const char *format = call->set.format ? call->set.format : "";
+    const uint64_t timeout = ((uint64_t)call->set.timeout + MILLISECOND - 1) / MILLISECOND;
     struct query_head head = {.magic = QUERY_MAGIC,
                               .version = QUERY_VERSION,
                               .flags = call->set.quiet ? QUERY_IS_QUIET : 0,
                               .format_n = (uint32_t)strlen(format),
-                              .sql_n = (uint32_t)strlen(sql)};
+                              .sql_n = (uint32_t)strlen(sql),
+                              .timeout_ms = timeout > UINT32_MAX ? 0 : (uint32_t)timeout};
     (void)fflush(stdout);
     return send_head(fd, &head) && send_text(fd, format, head.format_n) &&
            send_text(fd, sql, head.sql_n) && recv(fd, status, 1, 0) == 1;

@@ -2,7 +2,7 @@
  *
  * One loop reads the requests of all clients, none of which can make it wait. A complete request
  * runs in a process of its own (fork), with the descriptors that the client sent as its outputs, a
- * limit of time and of memory. So a statement that is slow, fails, or whose client reads slowly
+ * limit of time and of memory. So a slow statement, or a client that reads slowly,
  * disturbs no other. Only reading a trace again, for columns that no statement has named before, is
  * done by the server itself. */
 #include <errno.h>
@@ -30,6 +30,7 @@
 #define REQUEST_SECONDS 10
 #define STEP_MS 200
 #define SECOND ((uint64_t)1000000000)
+#define MILLISECOND ((uint64_t)1000000)
 #define SQL_MAX ((uint32_t)1 << 20)
 #define GRACE (5 * SECOND)           /* after its limit of time, a process is killed */
 #define MEMORY_MAX ((rlim_t)4 << 30) /* bytes of address space beyond that of the server */
@@ -271,9 +272,11 @@ static void prepare_traces(struct server *server, const char *sql)
 
 static void start_answer(struct server *server, struct client *client)
 {
-    const uint64_t timeout = server->work->call->set.timeout
-                                 ? (uint64_t)server->work->call->set.timeout
-                                 : TIMEOUT_DEFAULT;
+    const uint64_t limit = server->work->call->set.timeout
+                               ? (uint64_t)server->work->call->set.timeout
+                               : TIMEOUT_DEFAULT;
+    const uint64_t wish = (uint64_t)client->head.timeout_ms * MILLISECOND;
+    const uint64_t timeout = wish && wish < limit ? wish : limit;
     const char *sql = client->text + client->head.format_n;
     char format[QUERY_FORMAT_MAX] = "";
     memcpy(format, client->text, client->head.format_n);
@@ -289,7 +292,7 @@ static void start_answer(struct server *server, struct client *client)
 
 /* --- The loop --- */
 
-/* Drops clients that are late or whose process has ended. */
+/* Drops clients that are late, and those with a process that has ended. */
 static void look_after_clients(struct server *server)
 {
     for (size_t i = 0; i < CLIENTS_MAX; i++) {

@@ -1,9 +1,9 @@
 /* The Unix socket of "query --serve": where it is, and the request that a client sends.
  *
- *     request: "TTRQ" | version | flags | size of format | size of SQL | format | SQL
- *              4 bytes  4         4       4                4
- *     with the first byte: the descriptors of the client's standard output and standard error
- *     answer: one byte, the exit status; the rows are written to the descriptors
+ *     request: "TTRQ" | version | flags | size of format | size of SQL | timeout in ms | format |
+ * SQL 4 bytes  4         4       4                4             4 with the first byte: the
+ * descriptors of the client's standard output and standard error answer: one byte, the exit status;
+ * the rows are written to the descriptors
  *
  * Numbers have the byte order of the machine, since both ends are on it. */
 #ifndef TRACETTA_CLI_COMMANDS_QUERY_SOCKET_H
@@ -21,6 +21,8 @@
 struct query_head {
     char magic[4];
     uint32_t version, flags, format_n, sql_n;
+    uint32_t
+        timeout_ms; /* limit of the statement; 0 = that of the server, which is also the most */
 };
 
 /* Fills an address. Returns false after reporting that the path is too long. */

@@ -31,7 +31,7 @@ struct query_work {
     ttr_query *query;    /* database of the statements; NULL before query_work_open */
     uint64_t timeout_ns; /* limit of the statements of a query_work_run; 0 = none */
     uint64_t end_ns;     /* when the limit is reached; 0 = never */
-    int client;          /* connection whose end stops the statements; -1 = none */
+    int client;          /* connection; its end stops the statements; -1 = none */
 };
 
 /* Returns the length of "name" in an operand "name=PATH" that is not itself a file; 0 = none. */

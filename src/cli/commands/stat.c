@@ -7,6 +7,7 @@
 #include "cli/ui/json.h"
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
+#include "cli/commands/stat_histogram.h"
 #include "cli/commands/stat_live.h"
 #include "cli/ui/messages.h"
 
@@ -308,6 +309,8 @@ int run_stat(struct call *call)
     ttr_error error = {0};
     if (call->set.live)
         return run_stat_live(call);
+    if (call->set.histogram)
+        return run_stat_histogram(call);
     int outcome = inputs_open(&inputs, call, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;

@@ -73,6 +73,7 @@ struct settings {
     bool classes, strict, no_mmap, follow_links, invert, sort, overwrite, explain, dry_run,
         aggregate, no_sidecar;
     uint64_t memory_max;             /* bytes of the tables of a store */
+    const char *histogram;           /* glob of names */
     const char *serve, *socket_path; /* sockets of a server of query, and of a client */
     int64_t timeout;                 /* ns that the statements may take; 0 = any */
     bool interactive;                /* query opens a shell */

@@ -17,7 +17,7 @@
 #include "model/context.h"
 #include "model/output.h"
 
-/* Selects which field names are printed, like the option --names of babeltrace2. */
+/* Which field names are printed, selected by the option --names of babeltrace2. */
 struct babeltrace2_names {
     bool payload, context, scope, header;
 };
@@ -27,23 +27,23 @@ struct babeltrace2_names {
 #define BABELTRACE2_PACKETS 64u
 #define BABELTRACE2_INDEXES 100u
 
-/* Cached text ", NAME = " of a short field name. A slot of a hash table by name id. */
+/* Cached text ", NAME = " of a short field name. It is one entry of a hash table by name id. */
 struct babeltrace2_name {
     ttr_id id;
     uint8_t n;
     char text[BABELTRACE2_NAME_MAX + 5];
 };
 
-/* Cached text ", [N] = " of an array index. The array is larger than the text, because emit_u64 may
- * write past the digits. */
+/* Cached text ", [N] = " of an array index. The array is larger than the text, because emit_u64
+ * may write beyond the digits. */
 struct babeltrace2_index {
     char text[15];
-    uint8_t n; /* length; 0 = empty slot */
+    uint8_t n; /* length of the text in bytes; 0 in an empty slot */
 };
 
-/* Cached text of the packet context of the packet that was printed last for an input. */
+/* Cached text of a packet context: that of the last printed packet of an input. */
 struct babeltrace2_packet {
-    uint64_t number; /* packet number; 0 = empty slot */
+    uint64_t number; /* number of the packet; 0 in an empty slot */
     uint16_t source;
     uint32_t n;
     char text[64];
@@ -56,14 +56,15 @@ struct babeltrace2_packet {
  * line. It depends only on the schema and the two fields. Separators of array elements are not
  * cached, since they contain the index. */
 struct babeltrace2_separator {
-    uint64_t key; /* hash of (schema, field, previous field); 0 = empty slot */
-    /* type, hint, bits and base of the value, combined; the separator is valid only for a value
-     * with equal ones */
+    uint64_t key; /* hash of (schema, field, previous field); 0 in an empty slot */
+    /* combination of type, hint, bits and base of the value; the separator is valid only for
+     * values with the same combination */
     uint32_t print_style;
     /* how the value is printed, or whether it opens a struct or array (enum value_kind) */
     uint8_t kind;
-    uint8_t depth; /* nesting depth of the field */
-    uint8_t next;  /* if this field is the first of its part: index of the next part; else 0 */
+    uint8_t depth; /* nesting depth of the field; 0 is a top-level field */
+    /* index of the next part if this field is the first of its part; else 0 */
+    uint8_t next;
     uint8_t n;
     char text[BABELTRACE2_SEPARATOR_MAX];
 };
@@ -72,13 +73,14 @@ struct babeltrace2_separator {
  * (babeltrace2_plan.c). */
 struct babeltrace2_plan;
 
-/* State per event class; zero-initialized. */
+/* Cached state of an event class. A zero-initialized struct is empty. */
 struct babeltrace2_class {
-    /* cached text of a line from the host name to the event name; p is NULL until the first event
+    /* cached text of a line from the host name to the event name; p is NULL before the first event
      */
     ttr_text head;
-    const struct babeltrace2_plan *plan; /* NULL if the class has no plan */
-    /* number of events printed; counting stops at the threshold at which a plan is made */
+    const struct babeltrace2_plan *plan; /* plan of the class; NULL if it has none */
+    /* number of events of the class that were printed; it stops at the number from which on a plan
+     * is used */
     uint32_t seen;
 };
 
@@ -93,25 +95,27 @@ struct babeltrace2_byte {
 
 /* Cached text of an enumeration value that a plan operation has printed. */
 struct babeltrace2_label {
-    const void *op; /* the plan operation; NULL in an empty slot */
+    /* operation of the plan that printed the text; NULL in an empty slot */
+    const void *op;
     uint64_t number;
     uint32_t n;
     char text[64];
 };
 
-/* Print options and caches; zero-initialized. */
+/* Print options and caches. A zero-initialized struct is empty. */
 struct babeltrace2_cache {
     struct babeltrace2_names names;
     bool with_color;
-    /* with_color for a terminal: names must not contain ESC, since output_write_bytes keeps colours
-     */
+    /* true for a terminal: the ESC character in names must be escaped, since output_write_bytes
+     * leaves color codes unchanged */
     bool hides_escapes;
     ttr_field_buffer *fields; /* fields of the event that is being printed */
-    struct arena *arena;      /* owns the plans */
+    struct arena *arena;      /* arena that owns the plans */
     size_t plans_size;        /* total size of all plans in bytes */
-    /* hash table of plans, by the `start` of their schema */
+    /* hash table of plans; the key is the member `start` of their schema */
     struct babeltrace2_plan *plans[BABELTRACE2_PLANS];
-    struct babeltrace2_byte byte[256]; /* filled when the first plan is made */
+    /* decimal texts of all eight-bit numbers, set when the first plan is made */
+    struct babeltrace2_byte byte[256];
     struct babeltrace2_label label[BABELTRACE2_LABELS];
     struct babeltrace2_separator separator[BABELTRACE2_SEPARATORS];
     struct babeltrace2_name name[BABELTRACE2_NAMES];
@@ -119,7 +123,7 @@ struct babeltrace2_cache {
     struct babeltrace2_index index[BABELTRACE2_INDEXES];
 };
 
-/* Callback that counts an event of a class before its first field is printed
+/* Callback that counts an event of a class before the first field of the event is printed
  * (babeltrace2_count_event()). */
 struct bt2_parts;
 typedef void (*babeltrace2_count_event_fn)(const struct bt2_parts *parts,
@@ -133,8 +137,9 @@ void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
                            struct babeltrace2_class *of_class, struct babeltrace2_cache *cache,
                            babeltrace2_count_event_fn count_event);
 
-/* Prints the fields of an event like babeltrace2_add_parts(), but by the plan of the class. Returns
- * false, and appends nothing, if the event does not fit the plan. */
+/* Prints the fields of an event by the plan of its class, with the same result as
+ * babeltrace2_add_parts(). If the event does not fit the plan, appends nothing and returns
+ * false. */
 bool babeltrace2_run_plan(struct buffer *to, const struct schema *schema, const ttr_event *event,
                           const struct babeltrace2_plan *plan, struct babeltrace2_cache *cache);
 
@@ -142,7 +147,7 @@ bool babeltrace2_run_plan(struct buffer *to, const struct schema *schema, const 
 #define COLOR_VALUE "\033[1m"
 #define COLOR_FIELD "\033[36m"
 #define COLOR_SCOPE "\033[1m"
-/* babeltrace2 prints bright colors with the bold attribute */
+/* babeltrace2 prints bright colors with an additional bold attribute */
 #define COLOR_UNKNOWN "\033[1m\033[1m\033[31m"
 #define COLOR_EVENT "\033[1m\033[1m\033[35m"
 #define COLOR_TIME "\033[1m\033[1m\033[33m"

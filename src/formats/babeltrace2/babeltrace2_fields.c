@@ -9,7 +9,8 @@
 #include "model/event_copy.h"
 #include "model/type.h"
 
-#define ELEMENTS_MAX 32u /* limit of elements that one call of add_elements() prints */
+/* maximum number of elements that one call of add_elements() prints */
+#define ELEMENTS_MAX 32u
 
 static void close_braces(struct bt2_output *output, unsigned choices)
 {
@@ -33,7 +34,7 @@ static void open_level(struct bt2_output *output, bool is_array, uint8_t choices
     output->level[++output->depth] = (struct bt2_level){.is_array = is_array, .choices = choices};
 }
 
-/* Appends ", NAME = " from the cache. Copies the complete slot, but advances only by the length of
+/* Appends the cached text ", NAME = ". Copies the entire array, but advances only by the length of
  * the text. */
 static char *emit_cached_name(struct bt2_output *output, const ttr_field *field, char *at)
 {
@@ -62,7 +63,7 @@ char *babeltrace2_emit_index(struct babeltrace2_cache *cache, uint64_t index, ch
     return at + known->n;
 }
 
-/* Appends the name of a field; its ESC characters as "\\x1b" if `hides_escapes` is set. */
+/* Appends the name of a field. If `hides_escapes` is set, replaces ESC characters by "\\x1b". */
 static char *emit_field_name(char *at, ttr_text name, bool hides_escapes)
 {
     if (!hides_escapes)
@@ -76,7 +77,7 @@ static char *emit_field_name(char *at, ttr_text name, bool hides_escapes)
     return at;
 }
 
-/* Appends comma and name of a field, and then reserves VALUE_ROOM bytes. */
+/* Appends a comma and the name of a field. Then reserves VALUE_ROOM bytes for the value. */
 static bool add_field_name(struct bt2_output *output, const ttr_field *field)
 {
     struct bt2_level *level = &output->level[output->depth];
@@ -105,8 +106,8 @@ static bool add_field_name(struct bt2_output *output, const ttr_field *field)
     return true;
 }
 
-/* Appends everything between the previous value and the value of `field`. Returns false if `field`
- * has no value to print. */
+/* Appends everything that is between the previous value and the value of `field`. Returns false if
+ * `field` has no value to print. */
 static bool begin_field(struct bt2_output *output, const ttr_field *field, unsigned choices)
 {
     while (output->depth > field->depth)
@@ -174,17 +175,16 @@ static void open_part(struct bt2_parts *parts, const struct part *part)
     parts->has_part = parts->is_open = true;
 }
 
-/* Returns whether a part (such as the packet context) is printed as "{ }" if it has no fields.
- * babeltrace2 omits a packet context that has only sizes and times, since it does not print those.
- */
+/* Returns true if a part of an event (such as the packet context) without fields is printed as "{
+ * }". babeltrace2 omits a packet context of only sizes and times, since it does not print those. */
 static bool is_empty_part_printed(const struct event_class *event_class, const struct part *part)
 {
     const struct type *root = event_class ? event_class->root[part->root] : NULL;
     return root && (part->group != TTR_GROUP_PACKET || root->members_n == 0);
 }
 
-/* Opens the braces of the part to which a group of fields belongs. Prints "{ }" for earlier parts
- * that the class has. */
+/* Opens the braces of the part that contains a group of fields. Prints "{ }" for each earlier part
+ * of the class that has no fields. */
 static void open_group_part(struct bt2_parts *parts, ttr_group group)
 {
     while (parts->next < PARTS) {
@@ -199,8 +199,8 @@ static void open_group_part(struct bt2_parts *parts, ttr_group group)
 
 /* --- Cache of separators --- */
 
-/* Numbers in cache keys that stand for positions that are not fields: start of an event, start of
- * an event after its packet context, unknown field, end of the line. All except LINE_START are
+/* Numbers in cache keys for positions that are not fields: start of an event, start of an event
+ * after its packet context, unknown field, end of the line. Except for LINE_START, they are
  * greater than the number of any cached field. */
 enum { LINE_START = 0, FIELD_NUMBERS_MAX = 0xfff0, AFTER_PACKET, UNKNOWN, LINE_END };
 
@@ -216,14 +216,15 @@ static inline struct babeltrace2_separator *get_separator_slot(const struct bt2_
                 ->separator[((key >> 32) * 37 + (key >> 16 & 0xffff)) % BABELTRACE2_SEPARATORS];
 }
 
-/* Returns the properties of a value that determine how it is printed. */
+/* Returns a number that combines the properties of a value on which its text depends. */
 static inline uint32_t get_print_style(const ttr_value *value)
 {
     return (uint32_t)value->type | (uint32_t)value->hint << 8 | (uint32_t)value->bits << 16 |
            (uint32_t)value->base << 24;
 }
 
-/* Caches the text from buffer offset `from` to the end of the buffer as the separator for `key`. */
+/* Stores the text from buffer offset `from` to the end of the buffer in the cache, as the
+ * separator for `key`. */
 static void cache_separator(const struct bt2_output *output, uint64_t key,
                             struct babeltrace2_separator separator, size_t from)
 {
@@ -237,7 +238,8 @@ static void cache_separator(const struct bt2_output *output, uint64_t key,
     *get_separator_slot(output, key) = separator;
 }
 
-/* Appends a field with its cached separator. Returns false if the separator is not cached. */
+/* Appends a field by means of its cached separator. Returns false if the cache does not contain
+ * the separator. */
 static inline bool add_cached_field(struct bt2_parts *parts, const ttr_field *field, uint64_t key)
 {
     struct bt2_output *output = &parts->output;
@@ -280,8 +282,8 @@ static inline bool add_cached_field(struct bt2_parts *parts, const ttr_field *fi
     return true;
 }
 
-/* Appends array elements that are plain integers. Returns how many of the n fields were appended.
- */
+/* Appends array elements that are plain integers. Returns how many of the `n` fields it has
+ * appended. */
 static uint32_t add_elements(struct bt2_output *output, const ttr_field *field, uint32_t n)
 {
     const uint32_t print_style = get_print_style(&field->value), step = field->value.step;
@@ -318,11 +320,12 @@ bool babeltrace2_begin_field(struct bt2_parts *parts, const ttr_field *field)
     return begin_field(&parts->output, field, get_closing_braces(field));
 }
 
-/* Appends any field. Caches its separator if other events can have the same one. */
+/* Appends a field of any type. Stores its separator in the cache if other events can have the same
+ * one. */
 static void add_field(struct bt2_parts *parts, const ttr_field *field, uint64_t key)
 {
     struct bt2_output *output = &parts->output;
-    size_t from = output_offset(output);
+    size_t from = get_output_offset(output);
     const bool opens = is_first_field_of_part(parts, field);
     const unsigned choices = get_closing_braces(field);
     const bool has_value = babeltrace2_begin_field(parts, field);
@@ -345,8 +348,8 @@ static void add_field(struct bt2_parts *parts, const ttr_field *field, uint64_t 
         close_braces(output, choices);
 }
 
-/* Prints n fields; `before` is the number of the previous field, or UNKNOWN. Returns the number of
- * the last field. Nothing is cached for schema 0. */
+/* Prints `n` fields. `before` is the number of the previous field, or UNKNOWN. Returns the number
+ * of the last field. Does not use the cache for schema 0. */
 static uint32_t print_fields(struct bt2_parts *parts, const ttr_field *field, uint32_t n,
                              ttr_id schema, uint32_t before)
 {
@@ -370,7 +373,7 @@ static uint32_t print_fields(struct bt2_parts *parts, const ttr_field *field, ui
     return before;
 }
 
-/* Prints the fields of an event. Returns the number of the last field. */
+/* Prints all fields of an event. Returns the number of the last field. */
 static uint32_t print_event_fields(struct bt2_parts *parts, const ttr_event *event, uint32_t before)
 {
     struct bt2_output *output = &parts->output;
@@ -384,9 +387,9 @@ static uint32_t print_event_fields(struct bt2_parts *parts, const ttr_event *eve
     return before;
 }
 
-/* Prints the CPU attribute of an event as packet context {cpu_id}. Needed if sorting separated the
- * event from its packet and its class declares cpu_id in the packet context. */
-static void add_cpu_part(struct bt2_parts *parts, const ttr_event *event)
+/* Prints the CPU of an event as packet context {cpu_id}. This is needed if sorting has separated
+ * the event from its packet, and its class declares cpu_id in the packet context. */
+static void append_cpu_as_packet_context(struct bt2_parts *parts, const ttr_event *event)
 {
     static const ttr_text name = {"cpu_id", 6};
     const struct type_member *member =
@@ -410,9 +413,9 @@ static void print_packet_fields(struct bt2_parts *parts, ttr_fields *fields)
         add_field(parts, &field, 0);
 }
 
-/* Appends the packet context. It is the same for all events of a packet, so its text is cached
- * until an event of another packet of the same input. */
-static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_event *event)
+/* Appends the packet context. Its text is the same for all events of a packet, so it is cached
+ * until the input has an event of another packet. */
+static void append_packet_context(struct bt2_parts *parts, const ttr *t, const ttr_event *event)
 {
     ttr_fields fields;
     struct bt2_output *output = &parts->output;
@@ -432,7 +435,7 @@ static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_eve
     ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
     if (context_schema(t, event->schema)->ops == &event_copy_field_ops &&
         !context_schema(t, event->schema)->has_packet)
-        add_cpu_part(parts, event);
+        append_cpu_as_packet_context(parts, event);
     else
         print_packet_fields(parts, &fields);
     close_part(parts);
@@ -452,14 +455,14 @@ static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_eve
 void babeltrace2_close_parts(struct bt2_parts *parts)
 {
     open_group_part(parts,
-                    /* no part has this group, so this prints all remaining parts */
+                    /* this prints all remaining parts, since no part has this group */
                     TTR_GROUP_HEADER);
     close_part(parts);
     if (reserve_room(&parts->output, 1))
         *parts->output.at++ = '\n';
 }
 
-/* Appends the end of the line, which is cached like a separator. */
+/* Appends the end of the line, which the cache contains like a separator. */
 static void add_line_end(struct bt2_parts *parts, ttr_id schema, uint32_t before)
 {
     struct bt2_output *output = &parts->output;
@@ -471,7 +474,7 @@ static void add_line_end(struct bt2_parts *parts, ttr_id schema, uint32_t before
         output->at += known->n;
         return;
     }
-    size_t from = output_offset(output);
+    size_t from = get_output_offset(output);
     babeltrace2_close_parts(parts);
     if (key)
         cache_separator(output, key, (struct babeltrace2_separator){.n = 0}, from);
@@ -494,7 +497,7 @@ void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
     parts.next = 0;
     bt2_begin_append(&parts.output, 0);
     if (parts.event_class && parts.event_class->root[ROOT_PACKET_CONTEXT])
-        add_packet_part(&parts, t, event);
+        append_packet_context(&parts, t, event);
     if (of_class)
         count_event(&parts, schema, of_class);
     add_line_end(&parts, event->schema,

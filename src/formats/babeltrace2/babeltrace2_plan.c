@@ -36,17 +36,17 @@
 #include "layout/layout_record_parts.h"
 
 #define PLAN_PARTS_MAX 128u /* maximum number of fields of a class that gets a plan */
-#define PLAN_FROM 16u       /* number of events of a class after which a plan is made */
-/* memory limit for all plans, in bytes; reached only by traces with very many classes */
+#define PLAN_FROM 16u       /* number of events of a class after which its plan is made */
+/* memory limit for all plans, in bytes; only traces with very many classes reach it */
 #define PLAN_BYTES_MAX ((size_t)1024 * 1024)
 #define PLAN_PAYLOAD_MAX 4096u
-/* maximum output bytes per payload byte for an index and a number; each element has at least one
- * payload byte */
+/* maximum number of output bytes for an index and a number, per payload byte; each element has at
+ * least one payload byte */
 #define ELEMENT_ROOM 64u
 
 enum plan_op_code {
-    /* To PUT_DECIMAL, an enum load is added. The S64 operations print signed 64-bit numbers, which
-     * are loaded like unsigned ones. */
+    /* PUT_DECIMAL is added to an enum load. The S64 operations print signed 64-bit numbers, which
+     * are loaded in the same way as unsigned ones. */
     PUT_DECIMAL,
     PUT_DECIMAL_S64LE = PUT_DECIMAL + LOAD_COUNT,
     PUT_DECIMAL_S64BE,
@@ -57,37 +57,40 @@ enum plan_op_code {
     PUT_STRING,
     PUT_LAST_STRING,
     PUT_COUNTED_TEXT,
-    PUT_BYTES,    /* array of unsigned eight-bit numbers */
-    PUT_ELEMENTS, /* arrays of other numbers */
+    PUT_BYTES,    /* prints an array of unsigned eight-bit numbers */
+    PUT_ELEMENTS, /* prints an array of other numbers */
     PUT_ANY,
     PUT_END
 };
 
 struct plan_op {
-    const char *text; /* separator before the value; BLOCK bytes after it are readable */
+    /* separator that precedes the value; BLOCK bytes after it are readable */
+    const char *text;
     uint32_t text_n;
-    uint8_t code; /* enum plan_op_code */
+    uint8_t code; /* operation (enum plan_op_code) */
     struct layout_part part;
-    uint64_t mask; /* PUT_HEX: bit mask that is applied to the value */
+    uint64_t mask; /* for PUT_HEX: mask of the bits of the value that are printed */
 };
 
 struct babeltrace2_plan {
-    struct babeltrace2_plan *next; /* next plan in the same hash slot */
-    /* root types of the class, by which an equal class of another stream is found */
+    struct babeltrace2_plan *next; /* next plan in the same slot of the hash table */
+    /* root types of the class; another stream's class with the same types shares the plan */
     const struct type *root[ROOT_COUNT];
-    const void *start; /* member `start` of the schema for which the plan was made */
-    /* payload bytes that the fields before the first field of variable size need */
+    /* value of the member `start` of the schema for which the plan was made */
+    const void *start;
+    /* number of payload bytes that precede the first field of variable size */
     uint32_t reach;
-    uint32_t per_byte; /* maximum output bytes per payload byte */
-    size_t room;       /* maximum output bytes that do not depend on the payload */
-    /* has_packet: events may have a packet context, which is printed before the operations */
+    uint32_t per_byte; /* maximum number of output bytes per payload byte */
+    size_t room;       /* maximum number of output bytes that do not depend on the payload */
+    /* has_packet: events may have a packet context, which is printed before the operations of the
+     * plan */
     bool has_packet, is_after_packet;
     struct plan_op op[];
 };
 
 /* --- Compilation of plans --- */
 
-/* Returns the operation code for a number: PUT_ANY unless the number is a plain decimal,
+/* Returns the operation code that prints a number: PUT_ANY unless the number is a plain decimal,
  * hexadecimal or float. */
 static uint8_t choose_number_opcode(const ttr_value *value, uint8_t load)
 {
@@ -132,7 +135,7 @@ static uint8_t choose_part_opcode(const struct layout_part *part)
     }
 }
 
-/* Returns whether a plan can print a field. */
+/* Returns true if a plan can print this field. */
 static bool can_plan_print(const struct bt2_parts *parts, const struct layout_part *part)
 {
     const uint8_t kind = get_value_kind(&part->field->value);
@@ -158,8 +161,8 @@ static bool is_quoted_text_op(uint8_t code)
     return code >= PUT_TEXT && code <= PUT_COUNTED_TEXT;
 }
 
-/* Prints an event without its values, and records the length of the text before each value. Returns
- * the number of operations, including PUT_END. */
+/* Prints the text of an event without values, and stores the length of the text before each value.
+ * Returns the number of operations, including PUT_END. */
 static uint32_t print_constant_texts(struct bt2_parts *parts, const struct layout_part *part,
                                      struct plan_op *op)
 {
@@ -170,15 +173,15 @@ static uint32_t print_constant_texts(struct bt2_parts *parts, const struct layou
             babeltrace2_close_parts(parts);
         } else if (!babeltrace2_begin_field(parts, part->field) &&
                    part->kind != LAYOUT_PART_ELEMENTS) {
-            continue; /* a struct itself prints no value */
+            continue; /* a struct has no value of its own */
         }
         op[n] = (struct plan_op){.code = choose_part_opcode(part),
                                  .part = *part,
                                  .mask = babeltrace2_hex_mask(&part->field->value)};
         if (is_quoted_text_op(op[n].code) && reserve_room(output, 1))
             *output->at++ = '"';
-        op[n].text_n = (uint32_t)(output_offset(output) - from);
-        from = output_offset(output);
+        op[n].text_n = (uint32_t)(get_output_offset(output) - from);
+        from = get_output_offset(output);
         if (part->kind == LAYOUT_PART_END)
             return n + 1;
         if (is_quoted_text_op(op[n++].code) && reserve_room(output, 1))
@@ -196,7 +199,7 @@ static void compute_plan_room(struct babeltrace2_plan *plan, const struct plan_o
         plan->per_byte = per_byte;
 }
 
-/* Copies operations and texts into one allocation. Returns NULL if the memory limit for plans is
+/* Copies operations and texts into a new plan. Returns NULL if the memory limit for plans is
  * reached. */
 static struct babeltrace2_plan *assemble_plan(struct babeltrace2_cache *cache,
                                               const struct plan_op *op, uint32_t n,
@@ -237,8 +240,8 @@ static struct babeltrace2_plan **find_plan_slot(struct babeltrace2_cache *cache,
     return &cache->plans[(uintptr_t)schema->start / 16 % BABELTRACE2_PLANS];
 }
 
-/* Returns a plan that was made for an equal class of another stream, NULL if there is none. Sharing
- * keeps the plans of hundreds of streams in the CPU caches. */
+/* Returns the plan of an equal class of another stream; NULL if none has been made. Sharing keeps
+ * the plans of hundreds of streams in the caches of the CPU. */
 static const struct babeltrace2_plan *find_plan(const struct bt2_parts *line,
                                                 const struct schema *schema)
 {
@@ -249,8 +252,8 @@ static const struct babeltrace2_plan *find_plan(const struct bt2_parts *line,
     return plan;
 }
 
-/* Compiles the plan of a schema; `line` is at the start of an event. Returns NULL if the class has
- * a field that plans cannot print. */
+/* Makes the plan of a schema; `line` is at the start of an event. Returns NULL if a plan cannot
+ * print one of the class's fields. */
 static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
                                                 const struct schema *schema)
 {
@@ -309,16 +312,17 @@ void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema 
 
 /* --- Execution of plans --- */
 
-/* State of executing a plan for one event. */
+/* State of running a plan for one event. */
 struct plan_run {
     struct buffer *to;
     struct babeltrace2_cache *cache;
     const struct babeltrace2_plan *plan;
     struct layout_record record;
-    size_t room; /* output bytes reserved for the event */
+    size_t room; /* number of output bytes that are reserved for the event */
 };
 
-/* Prints a value of any type, out of line. Returns NULL if the reserved bytes are too few. */
+/* Prints a value of any type. Returns NULL if too few bytes are reserved. It is not inlined, since
+ * it is large and rarely used. */
 static __attribute__((noinline)) char *emit_any_value(const struct plan_run *run,
                                                       const struct layout_part *part,
                                                       const uint8_t *at, char *to)
@@ -339,7 +343,7 @@ static __attribute__((noinline)) char *emit_any_value(const struct plan_run *run
     return (char *)buffer_room(run->to, run->room);
 }
 
-/* Appends a number with its labels. The texts of the last numbers are cached. */
+/* Appends a number with its labels. The texts of the numbers printed last are cached. */
 static inline char *emit_label(const struct plan_run *run, const struct plan_op *op,
                                const uint8_t *at, char *to)
 {
@@ -358,7 +362,7 @@ static inline char *emit_label(const struct plan_run *run, const struct plan_op 
     return to;
 }
 
-/* Returns the number of elements of an array, or of bytes of a text. */
+/* Returns the number of elements of an array, or the number of bytes of a text. */
 static inline uint64_t load_element_count(const struct layout_part *part, const uint8_t *at)
 {
     return part->load == LOAD_COUNT ? part->count
@@ -403,7 +407,8 @@ static inline char *emit_byte_elements(struct babeltrace2_cache *cache, const ui
     for (uint64_t i = 0; i < n; i++) {
         const struct babeltrace2_byte *byte = &cache->byte[p[i]];
         to = emit_index(cache, i, to);
-        memcpy(to, byte, sizeof *byte); /* copies the complete slot, then advances by n bytes */
+        /* copy the entire array, which is faster, then advance by n bytes */
+        memcpy(to, byte, sizeof *byte);
         to += byte->n;
     }
     return to;
@@ -415,7 +420,8 @@ static inline char *emit_byte_elements(struct babeltrace2_cache *cache, const ui
         to = put_number(to, number);      \
         continue
 
-/* Appends the values of an event. Returns NULL if the event does not fit the plan. */
+/* Appends the values of an event by running the plan. Returns NULL if the event does not fit the
+ * plan. */
 static char *run_plan_ops(const struct plan_run *run, char *to)
 {
     /* long function: one case per operation */
@@ -491,15 +497,16 @@ static char *run_plan_ops(const struct plan_run *run, char *to)
                 return NULL;
             continue;
         default:
-            __builtin_unreachable(); /* choose_part_opcode() returns only the codes above */
+            /* choose_part_opcode() returns only codes that have a case above */
+            __builtin_unreachable();
         }
         if ((uint64_t)(end - p) < part->reach)
             return NULL;
     }
 }
 
-/* Sets *text to the cached packet context of an event. Returns false if it is not cached, or if the
- * plan was made for events without packet context. */
+/* Sets *text to the cached packet context of an event. Returns false if the cache does not contain
+ * it, or if the plan is for events without a packet context. */
 static inline bool find_cached_packet_text(const struct plan_run *run, const struct schema *schema,
                                            const ttr_event *of, ttr_text *text)
 {

@@ -8,14 +8,14 @@
 
 #define TEXT_BEYOND 16u
 
-/* Returns whether a character must be escaped, or is the terminating zero. */
+/* Returns true if a character must be escaped, or is the terminating zero. */
 static inline bool is_special(uint8_t byte)
 {
     return byte < 0x20 || (byte | 0x40) == 0x7f || byte == '\\' || byte == '\'' ||
-           byte == '"'; /* the bit operation above also matches '?' */
+           byte == '"'; /* the bit operation in the line above also matches '?' */
 }
 
-/* Returns a bit mask of the special characters among 16. */
+/* Returns a bit mask of the special characters among the 16 at `p`. */
 #ifdef __SSE2__
 static inline uint32_t special_mask_of_16(const uint8_t *p)
 {
@@ -35,8 +35,9 @@ static inline uint32_t special_mask_of_16(const uint8_t *p)
 }
 #endif
 
-/* Copies the last bytes of a text, fewer than 16, and returns the bit mask of special characters
- * among them. Uses one 16-byte load if the 16 bytes before `limit` are readable. */
+/* Copies the last bytes of a text (fewer than 16), and returns a bit mask of the special
+ * characters among them. Needs only one 16-byte load if the 16 bytes before `limit` are
+ * readable. */
 static inline uint32_t copy_last_bytes(char *at, const uint8_t *from, const uint8_t *p,
                                        const uint8_t *limit)
 {
@@ -56,8 +57,8 @@ static inline uint32_t copy_last_bytes(char *at, const uint8_t *from, const uint
     return specials;
 }
 
-/* Copies [p, limit) up to the first zero. Returns the end of the output; NULL if a character must
- * be escaped. The bytes from `from` on must be readable. */
+/* Copies the bytes [p, limit) up to the first zero. Returns the end of the output; NULL if a
+ * character must be escaped. The bytes from `from` on must be readable. */
 static inline char *emit_plain_text(char *at, const uint8_t *from, const uint8_t *p,
                                     const uint8_t *limit)
 {
@@ -76,7 +77,8 @@ static inline char *emit_plain_text(char *at, const uint8_t *from, const uint8_t
     return p[n] ? NULL : at + n;
 }
 
-/* Copies [p, limit) with escapes, up to the first zero. Returns the end of the output. */
+/* Copies the bytes [p, limit) up to the first zero, and escapes special characters. Returns the
+ * end of the output. */
 char *babeltrace2_emit_escaped(char *at, const uint8_t *p, const uint8_t *limit);
 
 static inline char *emit_quotable_text(char *at, const uint8_t *from, const uint8_t *p,

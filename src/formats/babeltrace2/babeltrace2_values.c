@@ -43,7 +43,7 @@ void babeltrace2_add_quoted(struct bt2_output *output, ttr_text text)
     *output->at++ = '"';
 }
 
-/* Appends n digits in base 2, 8 or 16, the most significant first. */
+/* Appends `n` digits in base 2, 8 or 16 (`shift` bits each), the most significant digit first. */
 static char *emit_digits(char *at, uint64_t x, unsigned shift, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
@@ -57,15 +57,16 @@ static unsigned count_digits(uint64_t x, unsigned shift)
     return (bits + shift - 1) / shift;
 }
 
-/* Returns the lowest bits of a number: `bits`, rounded up to complete digits of `per` bits each. */
+/* Returns the lowest `bits` bits of a number, where `bits` is rounded up to complete digits of
+ * `per` bits each. */
 static uint64_t mask_value_to_digits(uint64_t x, unsigned bits, unsigned per)
 {
     unsigned rounded = (bits + per - 1) / per * per;
     return bits < 64 && rounded < 64 ? x & ((UINT64_C(1) << rounded) - 1) : x;
 }
 
-/* Returns eight hex digits, the first in the highest byte: spreads nibbles to bytes, then adds '0'
- * or 'A' - 10 in all bytes at once. */
+/* Returns eight hexadecimal digits as characters, the first in the highest byte: spreads the
+ * nibbles over the bytes, then adds '0' or 'A' - 10 to all bytes at once. */
 static inline uint64_t convert_to_8_hex_digits(uint32_t x)
 {
     uint64_t digits = (x | (uint64_t)x << 16) & UINT64_C(0x0000ffff0000ffff);
@@ -115,9 +116,9 @@ static inline char *emit_integer(char *at, const ttr_value *value)
     return value->type == TTR_TYPE_INT ? emit_i64(at, value->v.s) : emit_u64(at, value->v.u);
 }
 
-/* Appends a float like %g, for magnitudes without an exponent. Returns NULL if rounding to six
- * digits is uncertain, since scaling has a relative error of up to a millionth of the sixth digit.
- */
+/* Appends a float as "%g" would, if its magnitude needs no exponent. Returns NULL if rounding to
+ * six digits is uncertain, since scaling has a relative error of up to a millionth of the sixth
+ * digit. */
 static char *emit_plain_float(char *at, double x)
 {
     static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
@@ -126,8 +127,8 @@ static char *emit_plain_float(char *at, double x)
     char digits[6];
     if (!(size >= 1e-4 && size < 999999))
         return NULL;
-    /* number of digits before the decimal point; if <= 0: negated number of zeros after the point
-     */
+    /* number of digits before the decimal point; if it is zero or negative, the negated number of
+     * zeros after the point */
     int before = -3;
     for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++)
         before += size >= limits[i];
@@ -136,7 +137,8 @@ static char *emit_plain_float(char *at, double x)
     const double part = scaled - (double)whole;
     const bool is_exact =
         before ==
-        6; /* with six digits before the point x is not scaled, so ties round to even like in %g */
+        /* x is not scaled with six digits before the point, so ties round to even as in %g */
+        6;
     if (scaled < 99999 || scaled >= 999999 || (!is_exact && part > 0.499999 && part < 0.500001))
         return NULL;
     whole += part > 0.5 || (is_exact && whole % 2 && !(part < 0.5));
@@ -168,7 +170,7 @@ char *babeltrace2_emit_float(char *at, double x)
     return following ? following : at + snprintf(at, NUMBER_MAX, "%g", x);
 }
 
-/* Appends the labels of a value, separated by commas. */
+/* Appends the labels of a value, with commas between them. */
 static void add_label_names(struct bt2_output *output, const ttr_value *value)
 {
     for (uint32_t i = 0; i < value->count; i++) {
@@ -205,7 +207,7 @@ static void add_enum_value(struct bt2_output *output, const ttr_value *value)
     output->at = emit_constant(output->at, " )");
 }
 
-/* Appends bytes as "{ 59 6f }". */
+/* Appends bytes in the form "{ 59 6f }". */
 static void add_bytes(struct bt2_output *output, ttr_text bytes)
 {
     if (!reserve_room(output, 3 * bytes.n + 3))
@@ -227,8 +229,8 @@ static int compare_texts(ttr_text a, ttr_text b)
     return order ? order : (a.n > b.n) - (a.n < b.n);
 }
 
-/* Collects the labels of a set of flags, sorted bytewise, without duplicates. Returns their number.
- */
+/* Stores the labels of a set of flags in `to`, in bytewise order and without duplicates. Returns
+ * their number. */
 static uint32_t sort_labels(const struct bt2_output *output, const ttr_value *value,
                             ttr_text to[LAYOUT_LABELS_MAX])
 {
@@ -248,7 +250,7 @@ static uint32_t sort_labels(const struct bt2_output *output, const ttr_value *va
     return n;
 }
 
-/* Appends a set of flags: 0xA2 { "a", "b" }, or only 0x40 if no flag matches. */
+/* Appends a set of flags: 0xA2 { "a", "b" }, or only the number (0x40) if no flag matches. */
 static void add_flags_value(struct bt2_output *output, const ttr_value *value)
 {
     emit_color(output, COLOR_VALUE);
@@ -268,7 +270,7 @@ static void add_flags_value(struct bt2_output *output, const ttr_value *value)
         output->at = emit_constant(output->at, " }");
 }
 
-/* Appends a text or a number, in the color for values. */
+/* Appends a text or a number in the color of values. */
 static void add_colored_value(struct bt2_output *output, const ttr_value *value)
 {
     emit_color(output, COLOR_VALUE);

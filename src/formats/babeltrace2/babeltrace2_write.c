@@ -17,8 +17,8 @@
 
 enum time_style { TIME_WALL, TIME_SECONDS, TIME_CYCLES };
 
-/* Attributes of the trace and of the event class that can be printed before the event name, in this
- * order. */
+/* Attributes of the trace and of the event class that can be printed before the event's name, in
+ * this order. */
 enum printed_attribute {
     SHOW_TRACE = 1u << 0,
     SHOW_HOSTNAME = 1u << 1,
@@ -33,23 +33,27 @@ enum printed_attribute {
 
 struct babeltrace2 {
     struct arena arena;
-    struct babeltrace2_class *classes; /* indexed by schema */
+    /* state of each event class, indexed by schema id */
+    struct babeltrace2_class *classes;
     size_t classes_n;
-    struct buffer head; /* scratch buffer for an event without a class */
+    struct buffer head; /* temporary buffer for an event without a class */
     enum time_style style;
     struct babeltrace2_cache cache;
     unsigned printed_attribute;
     bool is_gmt, with_date, with_delta, has_last;
-    bool has_usual_times; /* times have the form "[HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) " */
+    /* true if times have the form "[HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) " */
+    bool has_usual_times;
     int64_t last_time,
-        second_ns; /* second_ns: start of the second, in ns, of which `prefix` contains the text */
+        /* second_ns: start, in ns, of the second of which `prefix` contains the text */
+        second_ns;
     uint64_t last_cycles;
-    size_t prefix_n; /* length of `prefix`; 0 if not set */
-    char prefix[64]; /* cached text of the last second, including "[" */
+    size_t prefix_n; /* length of `prefix` in bytes; 0 if `prefix` is not set */
+    /* cached text of the second of the last event, beginning with "[" */
+    char prefix[64];
 };
 
-/* Returns whether a list "a,b,c" contains a word. */
-static bool list_has_word(const char *list, const char *word)
+/* Returns true if a list "a,b,c" contains a word. */
+static bool contains_word(const char *list, const char *word)
 {
     size_t n = strlen(word);
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
@@ -58,7 +62,8 @@ static bool list_has_word(const char *list, const char *word)
     return false;
 }
 
-/* Returns an error if a word of the list is not in `known`. `usual`: words to name in the error. */
+/* Returns an error if a word of the list is not in `known`. The error names the words of
+ * `usual`. */
 static ttr_status check_list_words(const char *key, const char *list, const char *const *known,
                                    const char *usual, ttr_error *error)
 {
@@ -83,12 +88,12 @@ static ttr_status read_names_option(const struct ttr_writer *out, struct babeltr
     *names = (struct babeltrace2_names){.payload = true, .context = true};
     if (!list)
         return TTR_OK;
-    bool is_all = list_has_word(list, "all");
-    names->payload = is_all || list_has_word(list, "payload") || list_has_word(list, "arg") ||
-                     list_has_word(list, "args");
-    names->context = is_all || list_has_word(list, "context") || list_has_word(list, "ctx");
-    names->scope = is_all || list_has_word(list, "scope");
-    names->header = is_all || list_has_word(list, "header");
+    bool is_all = contains_word(list, "all");
+    names->payload = is_all || contains_word(list, "payload") || contains_word(list, "arg") ||
+                     contains_word(list, "args");
+    names->context = is_all || contains_word(list, "context") || contains_word(list, "ctx");
+    names->scope = is_all || contains_word(list, "scope");
+    names->header = is_all || contains_word(list, "header");
     return check_list_words("names", list, known,
                             "payload, context, scope and header, or all or none", error);
 }
@@ -110,7 +115,7 @@ static ttr_status read_fields_option(const struct ttr_writer *out, unsigned *pri
     const char *list = output_option(out, "fields");
     *printed_attribute = list ? 0 : SHOW_DEFAULT;
     for (unsigned i = 0; list && i < 7; i++)
-        if (list_has_word(list, known[i]) || list_has_word(list, "all"))
+        if (contains_word(list, known[i]) || contains_word(list, "all"))
             *printed_attribute |= 1u << i;
     static const char usual[] = "trace, trace:hostname, trace:domain, trace:procname, trace:vpid, "
                                 "loglevel and emf, or all or none";
@@ -173,7 +178,7 @@ static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
 
 /* --- Time of an event --- */
 
-/* Caches the text of a second, such as "[2026-11-21 10:11:12.". */
+/* Caches the text of a second, such as "[2026-11-21 10:11:12.", for the events in this second. */
 static void make_second_prefix(struct babeltrace2 *writer, int64_t second)
 {
     struct tm parts = {0};
@@ -196,7 +201,7 @@ static char *emit_wall_time(char *at, struct babeltrace2 *writer, int64_t time)
         memcpy(at, writer->prefix + 1, writer->prefix_n - 1);
         at += writer->prefix_n - 1;
     } else {
-        /* babeltrace2 prints negative times in seconds */
+        /* print negative times in seconds, as babeltrace2 does */
         at = emit_constant(at, time < 0 ? "-" : "");
         at = emit_constant(emit_u64(at, time < 0 ? (uint64_t)-second : (uint64_t)second), ".");
     }
@@ -241,8 +246,8 @@ static char *emit_scope_name(char *at, const struct babeltrace2 *writer, const c
     return emit_constant(emit_constant(at, name), " = ");
 }
 
-/* Stores the time of an event, to which the next delta is relative. */
-static void set_delta_base(struct babeltrace2 *writer, const ttr_event *event)
+/* Stores the time of an event: the time difference of the next event is relative to it. */
+static void store_time_for_next_delta(struct babeltrace2 *writer, const ttr_event *event)
 {
     writer->last_time = event->time;
     writer->last_cycles = event->ticks;
@@ -254,21 +259,21 @@ static bool class_has_clock(const struct event_class *event_class)
     return !event_class || event_class->has_clock;
 }
 
-/* Records the time of a batch that is not printed: the next time difference refers to its last
- * event with a time. */
-static void babeltrace2_skip(struct ttr_writer *out, const ttr_batch *batch)
+/* Stores the time of a batch that is not printed: that of its last event with a time, to which the
+ * next time difference is relative. */
+static void babeltrace2_skip_batch(struct ttr_writer *out, const ttr_batch *batch)
 {
     for (uint32_t i = batch->n; i > 0; i--) {
         const ttr_event *event = ttr_batch_at(batch, i - 1);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
             !class_has_clock(context_schema(out->t, event->schema)->event_class))
             continue;
-        set_delta_base(out->ctx, event);
+        store_time_for_next_delta(out->ctx, event);
         return;
     }
 }
 
-/* Appends the times of an event in the most frequent case: same second as the previous event.
+/* Appends the times of an event in the most frequent case, the same second as the previous event.
  * Returns NULL in all other cases. */
 static inline char *emit_usual_times(char *at, struct babeltrace2 *writer, const ttr_event *event)
 {
@@ -277,13 +282,13 @@ static inline char *emit_usual_times(char *at, struct babeltrace2 *writer, const
     if (!writer->has_usual_times || !writer->has_last || writer->prefix_n == 0 ||
         part >= (uint64_t)NS_PER_S || delta >= (uint64_t)NS_PER_S)
         return NULL;
-    /* copies the complete array, then advances by prefix_n bytes */
+    /* copy the entire array, which is faster, then advance by prefix_n bytes */
     memcpy(at, writer->prefix, sizeof writer->prefix);
     at += writer->prefix_n;
     number_format_9_digits(at, (uint32_t)part);
     at = emit_constant(at + 9, "] (+0.");
     number_format_9_digits(at, (uint32_t)delta);
-    set_delta_base(writer, event);
+    store_time_for_next_delta(writer, event);
     return emit_constant(at + 9, ") ");
 }
 
@@ -301,7 +306,7 @@ static char *emit_times(char *at, struct babeltrace2 *writer, const ttr_event *e
                              event);
     else if (writer->with_delta)
         at = emit_constant(emit_time_delta(emit_constant(at, "("), writer, event), ") ");
-    set_delta_base(writer, event);
+    store_time_for_next_delta(writer, event);
     return at;
 }
 
@@ -325,7 +330,8 @@ struct line_head {
     bool starts_line, has_any;
 };
 
-/* Appends the separator before an attribute; also the attribute name if names are printed. */
+/* Appends the separator that precedes an attribute, and the attribute's name if names are
+ * printed. */
 static void begin_attribute(struct line_head *head, const char *name)
 {
     char text[64];
@@ -345,7 +351,7 @@ static void add_number(struct buffer *to, int64_t x)
                (size_t)(emit_constant(emit_i64(emit_constant(text, "("), x), ")") - text));
 }
 
-/* Appends a text of the trace. */
+/* Appends a name from the trace, with invisible characters escaped. */
 static void add_trace_name_part(struct line_head *head, ttr_text text)
 {
     struct visible_text visible = {.rest_n = 0};
@@ -363,7 +369,7 @@ static void add_trace_name(struct line_head *head, const ttr *t, uint16_t source
         return;
     bool has_place = find_source_attribute(t, source, "trace.place", &place),
          has_path = find_source_attribute(t, source, "trace.path", &path);
-    /* babeltrace2 names traces by host and path, even if CTF 2 metadata declares a name. */
+    /* babeltrace2 names traces by host and path, even if CTF 2 metadata contains a name. */
     if (!find_source_attribute(t, source, "hostname", &name) || name.type != TTR_TYPE_TEXT)
         name.text = (ttr_text){"", 0};
     if (!name.text.n && !has_place && !has_path)
@@ -457,8 +463,8 @@ static void make_line_head(struct babeltrace2 *writer, const ttr *t, const ttr_e
     buffer_add_text(to, writer->cache.names.header ? ", " : ": ");
 }
 
-/* Returns the state of a schema, and extends the array if needed. Returns NULL if memory is
- * exhausted. */
+/* Returns the state of the class of a schema. Enlarges the array if needed. Returns NULL if memory
+ * is out. */
 static struct babeltrace2_class *add_class_state(struct babeltrace2 *writer, ttr_id schema)
 {
     size_t n = writer->classes_n ? writer->classes_n : 64;
@@ -476,8 +482,8 @@ static struct babeltrace2_class *add_class_state(struct babeltrace2 *writer, ttr
     return &writer->classes[schema];
 }
 
-/* Builds the text of a line from the host name to the event name. Caches it if the schema has an
- * event class, else returns it only for this event. Returns false if memory is exhausted. */
+/* Makes the text of a line from the host name to the event name. Caches the text if the schema has
+ * an event class; otherwise *head is valid only for this event. Returns false if memory is out. */
 static bool make_class_head(struct babeltrace2 *writer, const ttr *t, const ttr_event *event,
                             struct babeltrace2_class **of_class, ttr_text *head)
 {
@@ -485,7 +491,8 @@ static bool make_class_head(struct babeltrace2 *writer, const ttr *t, const ttr_
     make_line_head(writer, t, event, &writer->head);
     const size_t n = writer->head.n;
     buffer_add_zeros(&writer->head,
-                     BLOCK); /* emit_in_blocks() copies up to BLOCK bytes more than the text */
+                     /* emit_in_blocks() may copy BLOCK bytes more than the text has */
+                     BLOCK);
     *head = (ttr_text){(const char *)writer->head.bytes, n};
     *of_class = NULL;
     if (writer->head.failed || !context_schema(t, event->schema)->event_class)
@@ -547,7 +554,7 @@ static ttr_status babeltrace2_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void babeltrace2_drop(struct ttr_writer *out)
+static void babeltrace2_free_writer(struct ttr_writer *out)
 {
     struct babeltrace2 *writer = out->ctx;
     if (writer->classes)
@@ -571,7 +578,8 @@ static const ttr_option_info options[] = {
 
 static const char *const no_options[] = {NULL};
 
-/* options that imitate babeltrace2: times in double precision, clock fields not printed */
+/* options that produce the times of babeltrace2, in double precision, and hide clock fields as it
+ * does */
 static const char *const reading_options[] = {"ctf.mapped=hidden", "ctf.time=double", NULL};
 
 static const ttr_style_info styles[] = {
@@ -592,9 +600,9 @@ static const struct format_writer writer = {
     .state_size = sizeof(struct babeltrace2),
     .create = babeltrace2_create,
     .write = babeltrace2_write,
-    .pass = babeltrace2_skip,
+    .pass = babeltrace2_skip_batch,
     .finish = babeltrace2_finish,
-    .drop = babeltrace2_drop,
+    .drop = babeltrace2_free_writer,
 };
 
 const struct format format_babeltrace2 = {

@@ -11,8 +11,8 @@ static bool consume_nesting_budget(struct heph_nesting *nesting)
     return true;
 }
 
-/* Skips an array with `levels` levels of nesting; its type byte is already read. `levels` is at
- * most HEPH_LEVELS_MAX, which bounds the recursion. */
+/* Skips an array with `levels` levels of nesting, of which the type byte is already read. `levels`
+ * is at most HEPH_LEVELS_MAX, so recursion is limited. */
 static bool skip_nested_array(struct cursor *c, uint8_t type, unsigned levels,
                               struct heph_nesting *nesting)
 {
@@ -32,8 +32,8 @@ static bool is_array_type(uint8_t type)
     return type > HEPH_TYPE_ARRAY && type <= (HEPH_TYPE_ARRAY | HEPH_TYPE_TEXT);
 }
 
-/* Tries all nestings of the arrays from number `array` on, until the attributes fill the packet
- * exactly. The recursion is at most HEPH_NESTING_MAX deep. */
+/* Tries all nestings of the arrays, from array number `array` on, until the attributes fill the
+ * packet exactly. Recursion is at most HEPH_NESTING_MAX levels deep. */
 static bool find_nesting_from(struct cursor c, unsigned array, struct heph_nesting *nesting)
 {
     while (cursor_left(&c) && consume_nesting_budget(nesting)) {

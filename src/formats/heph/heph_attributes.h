@@ -11,18 +11,20 @@
 #include "base/cursor.h"
 #include "formats/heph/heph_format.h"
 
-#define HEPH_LEVELS_MAX 3u /* maximum nesting: arrays in arrays in arrays */
-/* number of arrays per event that may be nested; further arrays are read as flat */
+/* maximum number of nesting levels: arrays in arrays in arrays */
+#define HEPH_LEVELS_MAX 3u
+/* maximum number of arrays in an event that may be nested; further arrays are read as flat */
 #define HEPH_NESTING_MAX 32u
 
-/* Nesting of the first arrays of an event: two bits per array contain its levels - 1, the first
- * array in the lowest bits. */
+/* Nesting of the arrays in an event. `levels` has two bits for each array, beginning in the lowest
+ * bits: the number of its levels - 1. */
 struct heph_nesting {
     uint64_t levels;
-    uint64_t work; /* number of values that the search may still examine */
+    /* number of values that the search for a nesting may still examine */
+    uint64_t work;
 };
 
-static inline unsigned heph_array_levels(const struct heph_nesting *nesting, unsigned array)
+static inline unsigned heph_get_array_levels(const struct heph_nesting *nesting, unsigned array)
 {
     return array < HEPH_NESTING_MAX ? (unsigned)(nesting->levels >> (2 * array) & 3) + 1 : 1;
 }
@@ -57,7 +59,8 @@ static inline bool heph_skip_value(struct cursor *c, uint8_t type)
     }
 }
 
-/* Skips an attribute: name, type and value. Returns false as heph_skip_value does. */
+/* Skips an attribute: name, type and value. Returns false if the type is unknown or the value is
+ * truncated. */
 static inline bool heph_skip_attribute(struct cursor *c)
 {
     return cursor_skip(c, cursor_u16be(c)) && heph_skip_value(c, cursor_u8(c));
@@ -73,15 +76,15 @@ static inline bool heph_skip_attributes(struct cursor *c)
 }
 
 /* Returns true if description and attributes fill an event packet exactly. `size` must be at least
- * `header`, the header size; the last two bytes of the header are the length of the description. */
+ * `header`, the size of the header, of which the last two bytes are the description's length. */
 static inline bool heph_is_valid_event(const uint8_t *packet, uint32_t size, uint32_t header)
 {
     struct cursor c = cursor_init(packet + header, size - header, 0);
     return cursor_skip(&c, load_u16be(packet + header - 2)) && heph_skip_attributes(&c);
 }
 
-/* Finds a nesting of the arrays with which the attributes end exactly at the end of the cursor.
- * Returns false if none was found. */
+/* Searches for a nesting of the arrays with which the attributes end exactly at the end of the
+ * cursor. Returns false if there is none. */
 bool heph_find_array_nesting(struct cursor c, struct heph_nesting *nesting);
 
 #endif

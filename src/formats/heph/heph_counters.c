@@ -5,7 +5,7 @@
  * thousands of events later. Only the end of the trace decides what is lost.
  *
  * Order of calls: heph_counters_add_stream once per new stream; heph_counters_add per event;
- * heph_stream_count_lost per stream at the end; heph_counters_clear if another trace follows in the
+ * heph_count_lost_events per stream at the end; heph_counters_clear if another trace follows in the
  * same file.
  *
  * Algorithm: interval set as a sorted array, with binary search by range end.
@@ -29,12 +29,12 @@
 
 #include <string.h>
 
-/* 64-bit position of a stream's first counter. The space below is for earlier counters that arrive
- * late. */
+/* 64-bit position of a stream's first counter. Lower positions are for earlier counters that
+ * arrive late. */
 #define FIRST_COUNTER_BASE (UINT64_C(1) << 40)
 
-/* Minimum distance to the counters on both sides for which a single counter is treated as damaged
- * instead of as evidence of lost events. */
+/* Minimum distance of a single counter to its neighbours from which on the counter is treated as
+ * damaged. A nearer one is evidence of lost events. */
 #define STRAY_DISTANCE_MIN 65536u
 
 void heph_counters_init(struct heph_counters *counters, const struct alloc *alloc)
@@ -86,7 +86,7 @@ void heph_counters_clear(struct heph_counters *counters)
     counters->any = 0;
 }
 
-/* Returns the number of ranges that end before the counter. This is also the index of the first
+/* Returns the number of ranges that end before the counter, which is also the index of the first
  * range that contains the counter or is adjacent to it. */
 static size_t find_range(const struct heph_stream *stream, uint64_t counter)
 {
@@ -130,8 +130,8 @@ static bool insert_range(struct heph_counters *counters, struct heph_stream *str
     return true;
 }
 
-/* Extends a range by an adjacent counter. Merges the range with the next or previous one if they
- * are then adjacent. */
+/* Extends a range by an adjacent counter. If the next or previous range is adjacent then, merges
+ * both. */
 static void extend_range(struct heph_stream *stream, size_t at, uint64_t counter)
 {
     struct heph_range *range = &stream->ranges[at];
@@ -187,7 +187,7 @@ static bool is_stray_range(const struct heph_stream *stream, size_t at)
     return stream->n > 1 && range->end - range->begin == 1 && is_far_below && is_far_above;
 }
 
-uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *strays)
+uint64_t heph_count_lost_events(const struct heph_stream *stream, uint64_t *strays)
 {
     uint64_t lost = stream->lost_for_good, end = 0;
     bool is_first = true;
@@ -205,7 +205,7 @@ uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *stra
     return lost;
 }
 
-uint32_t heph_stream_last_counter(const struct heph_stream *stream)
+uint32_t heph_get_last_counter(const struct heph_stream *stream)
 {
     return (uint32_t)stream->near;
 }

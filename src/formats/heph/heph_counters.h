@@ -14,24 +14,26 @@
 
 #define HEPH_RANGES_MAX 4096u
 
-/* A range of counters c with begin <= c < end. */
+/* A range of counters: begin <= counter < end. */
 struct heph_range {
     uint64_t begin, end;
 };
 
 struct heph_stream {
     uint32_t id;
-    uint32_t next; /* counter that directly follows the last range */
+    uint32_t next; /* counter that follows the last range directly */
     ttr_id track;
-    struct heph_range *ranges; /* ranges of received counters: sorted, disjoint and not adjacent */
+    /* ranges of the counters that were received: sorted, disjoint and not adjacent */
+    struct heph_range *ranges;
     size_t n, capacity;
-    /* last counter in sequence; new counters are widened to 64 bits relative to it */
+    /* last counter in sequence; new 32-bit counters are extended to 64 bits relative to it */
     uint64_t near;
-    /* number of lost events in gaps that were removed to limit the number of ranges */
+    /* number of lost events in gaps that were forgotten to limit the number of ranges */
     uint64_t lost_for_good;
-    uint64_t late;       /* number of events that filled a gap */
-    uint64_t duplicates; /* number of events with a counter that was already present */
-    /* number of duplicates with counter 0; each shows that another writer started on this stream */
+    uint64_t late;       /* number of events that filled a gap when they arrived */
+    uint64_t duplicates; /* number of events with a counter that an earlier event had */
+    /* number of duplicates with counter 0; each one shows that another writer began to use this
+     * stream */
     uint64_t restarts;
 };
 
@@ -40,27 +42,27 @@ struct heph_counters {
     struct heph_stream *streams;
     size_t n, capacity;
     struct pair_map index; /* maps (stream id, 0) to an index in `streams` */
-    /* bitwise OR of all counters seen; 0 means that the writer does not number events */
+    /* bitwise OR of all counters so far; 0 means that the writer does not number events */
     uint32_t any;
 };
 
 void heph_counters_init(struct heph_counters *counters, const struct alloc *alloc);
 void heph_counters_free(struct heph_counters *counters);
 
-/* Returns the index of a stream. Adds the stream if it is new, and sets *is_new. Returns UINT32_MAX
- * if out of memory. */
+/* Returns the index of a stream. If the stream is new, adds it and sets *is_new to true. Returns
+ * UINT32_MAX if memory is out. */
 TTR_MUST uint32_t heph_counters_add_stream(struct heph_counters *counters, uint32_t id,
                                            bool *is_new);
 
 /* Returns the index of a stream; UINT32_MAX if it is unknown. */
 uint32_t heph_counters_find_stream(const struct heph_counters *counters, uint32_t id);
 
-/* Adds a counter that does not extend the last range; heph_counters_add calls this function.
- * Returns false if out of memory. */
+/* Adds a counter that does not extend the last range; called by heph_counters_add. Returns false
+ * if memory is out. */
 TTR_MUST bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *stream,
                                    uint32_t counter);
 
-/* Adds the counter of an event to stream number `index`. Returns false if out of memory. */
+/* Adds the counter of an event to the stream with index `index`. Returns false if memory is out. */
 static inline bool heph_counters_add(struct heph_counters *counters, uint32_t index,
                                      uint32_t counter)
 {
@@ -73,14 +75,14 @@ static inline bool heph_counters_add(struct heph_counters *counters, uint32_t in
     return true;
 }
 
-/* Returns the number of events lost in a stream so far. Single counters that are far from all
- * others are treated as damaged: they are excluded, and their number is added to *strays. */
-uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *strays);
+/* Returns how many events of a stream are lost so far. Ignores single counters that are far from
+ * all others, since they must be damaged, and adds their number to *strays. */
+uint64_t heph_count_lost_events(const struct heph_stream *stream, uint64_t *strays);
 
-/* Returns the last counter in sequence, as stored in packets (32 bits). */
-uint32_t heph_stream_last_counter(const struct heph_stream *stream);
+/* Returns the last counter in sequence, in 32 bits as packets store it. */
+uint32_t heph_get_last_counter(const struct heph_stream *stream);
 
-/* Removes all counters but keeps the streams. Called if a new trace starts in the same file. */
+/* Removes all counters but not the streams, because a new trace starts in the same file. */
 void heph_counters_clear(struct heph_counters *counters);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "base/utf.h"
 
-/* maximum nesting of structs and arrays; deeper fields are dropped */
+/* maximum nesting of structs and arrays in fields; deeper fields are dropped */
 #define FIELD_DEPTH_MAX 32u
 
 void heph_append_u16(struct buffer *to, uint16_t x)
@@ -61,8 +61,8 @@ void heph_append_string(const struct heph_encoder *encoder, const char *name, tt
     heph_append_text(encoder, value);
 }
 
-/* Appends bytes as text: 0x and two digits per byte. Truncates the text to the maximum length of
- * strings. */
+/* Appends bytes as text: "0x" and two hexadecimal digits for each byte. Truncates the text to the
+ * maximum length of a Heph string. */
 static void append_hex_text(const struct heph_encoder *encoder, ttr_text bytes)
 {
     static const char digits[] = "0123456789abcdef";
@@ -86,7 +86,8 @@ void heph_append_bytes(const struct heph_encoder *encoder, const char *name, ttr
     append_hex_text(encoder, bytes);
 }
 
-/* Returns the Heph type in which a value is stored; 0 for arrays and structs. */
+/* Returns the Heph type in which a value is stored; 0 for arrays and structs, which are not one
+ * value. */
 static uint8_t get_stored_type(const ttr_value *value)
 {
     static const uint8_t types[TTR_TYPE_COUNT] = {
@@ -113,7 +114,7 @@ static void count_value_losses(const struct heph_encoder *encoder, const ttr_val
         output_count_loss(encoder->out, HEPH_LOST_HINT, encoder->offset);
 }
 
-/* Appends a value. The caller has already written its type byte. */
+/* Appends a value without its type byte, which the caller has already written. */
 static void append_value(const struct heph_encoder *encoder, const ttr_value *value)
 {
     ttr_thread thread;
@@ -136,8 +137,8 @@ static void append_value(const struct heph_encoder *encoder, const ttr_value *va
     }
 }
 
-/* Returns true if all elements of the array are scalars of one type, so it can be stored as a Heph
- * array. */
+/* Returns true if all elements of the array are scalars of one type, which a Heph array can
+ * store. */
 static bool is_uniform_array(ttr_fields elements, uint32_t count)
 {
     ttr_field field;
@@ -151,8 +152,8 @@ static bool is_uniform_array(ttr_fields elements, uint32_t count)
     return true;
 }
 
-/* Appends an array with elements of one type. Its type byte precedes the elements, so it is
- * overwritten after the first element is decoded. */
+/* Appends an array of elements of one type. The type byte precedes the elements, so it is
+ * overwritten after the first element was decoded. */
 static void append_array(const struct heph_encoder *encoder, ttr_fields *elements, uint32_t count)
 {
     ttr_field field;
@@ -177,16 +178,15 @@ static void append_array(const struct heph_encoder *encoder, ttr_fields *element
     }
 }
 
-/* A struct or mixed array to which members are being appended; its name is the prefix of their
- * names.
- */
+/* A struct or mixed array of which members are being appended. Its name is the prefix of their
+ * names. */
 struct open_container {
     size_t path_n;
     uint32_t index;
     bool is_array;
 };
 
-/* Sets encoder->path to the dotted name of a field. The name of an array element is its index. */
+/* Stores the dotted name of a field in encoder->path. The name of an array element is its index. */
 static void build_field_path(const struct heph_encoder *encoder, struct open_container *level,
                              ttr_text name)
 {
@@ -200,7 +200,8 @@ static void build_field_path(const struct heph_encoder *encoder, struct open_con
         buffer_add(encoder->path, name.p, name.n);
 }
 
-/* Appends a field. `levels` is the stack of structs and mixed arrays that contain it. */
+/* Appends a field as an attribute. `levels` is the stack of structs and mixed arrays that contain
+ * the field. */
 static void append_field(const struct heph_encoder *encoder, ttr_fields *fields,
                          const ttr_field *field, struct open_container *levels)
 {

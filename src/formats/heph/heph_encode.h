@@ -6,7 +6,7 @@
 #include "formats/heph/heph_format.h"
 #include "model/output.h"
 
-/* Losses of the Heph writer: indices into heph_losses. */
+/* Kinds of losses of the Heph writer, used as indices into heph_losses. */
 enum heph_loss {
     HEPH_LOST_INSTANT,
     HEPH_LOST_PAIR,
@@ -54,19 +54,20 @@ enum heph_loss {
 
 extern const ttr_loss heph_losses[HEPH_LOSSES];
 
-/* Destination and buffers of the encoder. */
+/* Output and temporary buffers of the encoder. */
 struct heph_encoder {
     struct ttr_writer *out;
     struct buffer *to;
-    struct buffer *path; /* buffer for dotted names */
-    uint64_t offset;     /* file offset of the event, recorded with its losses */
+    struct buffer *path; /* buffer in which the dotted name of a field is built */
+    /* file offset of the event in its source, which is recorded with its losses */
+    uint64_t offset;
 };
 
 void heph_append_u16(struct buffer *to, uint16_t x);
 void heph_append_u32(struct buffer *to, uint32_t x);
 void heph_append_u64(struct buffer *to, uint64_t x);
 
-/* Appends a string and its length. If it is too long, truncates it at a character boundary. */
+/* Appends a string with its length. Truncates a string that is too long at a character boundary. */
 void heph_append_text(const struct heph_encoder *encoder, ttr_text text);
 
 /* Append an attribute: name, type and value. */

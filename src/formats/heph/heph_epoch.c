@@ -12,12 +12,13 @@
 #include "base/status.h"
 #include "formats/heph/heph.h"
 
-/* RESTART_EVENTS: number of events after an epoch packet that are examined for restarted counters;
- * RESTART_COUNTER: highest first counter that is treated as a restart. */
+/* RESTART_EVENTS: number of events after an epoch packet in which restarted counters are searched
+ * for; RESTART_COUNTER: highest first counter that is treated as a restart. */
 #define RESTART_EVENTS 64u
 #define RESTART_COUNTER 16u
 
-/* Iterates over complete packets with valid frames. Ends at the first other bytes. */
+/* Iterates over complete packets with valid frames. Ends at the first bytes that are not such a
+ * packet. */
 struct packet_iter {
     struct cursor at;
     const struct heph_layout *layout;
@@ -32,7 +33,7 @@ static bool packet_iter_next(struct packet_iter *packets)
     if (cursor_left(&packets->at) < HEPH_FRAME_SIZE ||
         !heph_is_valid_frame(packets->packet, packets->layout, packets->max_packet))
         return false;
-    packets->size = heph_packet_size(packets->packet);
+    packets->size = heph_load_packet_size(packets->packet);
     return cursor_skip(&packets->at, packets->size);
 }
 
@@ -41,8 +42,8 @@ static bool is_event_packet(const struct packet_iter *packets)
     return load_u32be(packets->packet) == HEPH_MAGIC_EVENT;
 }
 
-/* Returns true if the counters of known streams restart at low values in the next packets. Returns
- * false if a stream continues, or if no known stream has an event. */
+/* Returns true if the counters of known streams start again at low values in the next packets.
+ * Returns false if a stream continues, or if the packets have no event of a known stream. */
 static bool do_counters_restart(struct packet_iter packets, const struct heph_counters *counters)
 {
     bool is_seen = false;
@@ -52,8 +53,7 @@ static bool do_counters_restart(struct packet_iter packets, const struct heph_co
         uint32_t index = heph_counters_find_stream(counters, load_u32be(packets.packet + 8));
         if (index == UINT32_MAX)
             continue;
-        if (counter > RESTART_COUNTER ||
-            counter > heph_stream_last_counter(&counters->streams[index]))
+        if (counter > RESTART_COUNTER || counter > heph_get_last_counter(&counters->streams[index]))
             return is_seen;
         is_seen = true;
         if (counter == 0)
@@ -70,9 +70,9 @@ static struct packet_iter packet_iter_init(const struct input *in, const struct 
                                 .max_packet = reader->max_packet};
 }
 
-/* Examines the packets in the window, and sets the epoch to the last epoch packet of the first
- * trace. Of a pipe, examines only the packets before the first event, so that the result does not
- * depend on the speed of the sender. Returns false if out of memory. */
+/* Examines the packets in memory, and sets the epoch to the last epoch packet of the first trace.
+ * For a pipe, examines only the packets before the first event: the result must not depend on the
+ * speed of the sender. Returns false if memory is out. */
 static bool examine_packets_in_window(struct input *in, struct heph_counters *counters)
 {
     struct heph_reader *reader = in->ctx;
@@ -98,7 +98,7 @@ static bool examine_packets_in_window(struct input *in, struct heph_counters *co
     return true;
 }
 
-/* Searches for the first epoch packet in the rest of a file, with a second source. */
+/* Searches the rest of a file, which it opens again, for the first epoch packet. */
 static ttr_status search_epoch_in_rest(struct input *in, struct source *source, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
@@ -121,9 +121,9 @@ static ttr_status search_epoch_in_rest(struct input *in, struct source *source, 
         if (is_stuck &&
             (window.at_end || !heph_is_valid_frame(before, reader->layout, reader->max_packet)))
             break;
-        need = is_stuck ? heph_packet_size(before) : HEPH_FRAME_SIZE;
+        need = is_stuck ? heph_load_packet_size(before) : HEPH_FRAME_SIZE;
     }
-    /* any other error is reported when the reader itself gets to these bytes */
+    /* the reader reports any other error when it gets to these bytes itself */
     return status == TTR_E_NOMEM ? status : TTR_OK;
 }
 
@@ -156,8 +156,8 @@ ttr_status heph_find_epoch(struct input *in, ttr_error *error)
     return declare_clock(in, error);
 }
 
-/* Loads the packet after the epoch packet at reader->offset. A pipe may not have delivered it yet.
- */
+/* Loads the packet that follows the epoch packet at reader->offset, which a pipe may not have
+ * delivered yet. */
 static ttr_status load_next_packet(struct input *in, ttr_error *error)
 {
     const struct heph_reader *reader = in->ctx;
@@ -166,11 +166,12 @@ static ttr_status load_next_packet(struct input *in, ttr_error *error)
         return status;
     const uint8_t *next = in->window.bytes + HEPH_EPOCH_PACKET;
     return heph_is_valid_frame(next, reader->layout, reader->max_packet)
-               ? heph_load_packet(in, HEPH_EPOCH_PACKET + (uint64_t)heph_packet_size(next), error)
+               ? heph_load_packet(in, HEPH_EPOCH_PACKET + (uint64_t)heph_load_packet_size(next),
+                                  error)
                : TTR_OK;
 }
 
-static ttr_status apply_epoch_packet(struct input *in, uint64_t epoch, ttr_error *error)
+static ttr_status use_epoch_of_loaded_packet(struct input *in, uint64_t epoch, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     reader->epoch = epoch;
@@ -178,7 +179,7 @@ static ttr_status apply_epoch_packet(struct input *in, uint64_t epoch, ttr_error
     return declare_clock(in, error);
 }
 
-ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
+ttr_status heph_use_epoch_of_packet(struct input *in, uint64_t epoch, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     if (reader->is_epoch_given || (reader->has_epoch && epoch == reader->epoch))
@@ -206,5 +207,5 @@ ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
             in, TTR_SEVERITY_ODD, reader->offset, "heph.late-epoch",
             "an epoch follows events that were read without it; it applies from here on");
     }
-    return apply_epoch_packet(in, epoch, error);
+    return use_epoch_of_loaded_packet(in, epoch, error);
 }

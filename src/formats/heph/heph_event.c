@@ -5,9 +5,9 @@
 #include "base/hash.h"
 #include "formats/heph/heph.h"
 
-/* Loads the first and last eight bytes of a description, for comparison. The header precedes the
- * description, so eight bytes before its end can always be loaded; bytes of the header are shifted
- * out. */
+/* Loads the first and last eight bytes of a description, for comparison. Since the header precedes
+ * the description, eight bytes before its end can always be loaded; bytes of the header are
+ * shifted out. */
 static void load_first_and_last_bytes(const uint8_t *p, uint32_t n, uint64_t *first, uint64_t *last)
 {
     uint64_t tail = load_u64be(p + n - 8);
@@ -21,8 +21,8 @@ static bool name_equals(const struct heph_name *name, const struct heph_name *wa
            name->p && (wanted->n <= 16 || memcmp(name->p, wanted->p, wanted->n) == 0);
 }
 
-/* Returns the cache entry of a description; adds the description if it is new. Returns NULL if out
- * of memory. */
+/* Returns the cache entry of a description. Adds the description if it is new. Returns NULL if
+ * memory is out. */
 static const struct heph_name *intern_description(struct input *in, const uint8_t *p, uint32_t n)
 {
     struct heph_reader *reader = in->ctx;
@@ -68,8 +68,8 @@ static bool fill_thread_slot(struct input *in, uint32_t stream, uint64_t substre
     return true;
 }
 
-/* Returns the cache entry of a stream and substream; adds the thread if it is new. Returns NULL if
- * out of memory. */
+/* Returns the cache entry of a stream and substream. Adds the thread if it is new. Returns NULL if
+ * memory is out. */
 static const struct heph_thread *intern_thread(struct input *in, uint32_t stream,
                                                uint64_t substream)
 {
@@ -81,8 +81,8 @@ static const struct heph_thread *intern_thread(struct input *in, uint32_t stream
     return fill_thread_slot(in, stream, substream, slot) ? slot : NULL;
 }
 
-/* Sets time and duration of an event: the epoch plus the packet's start and end. Clamps and flags
- * times that overflow. */
+/* Sets time and duration of an event from the epoch and the packet's start and end, in ns. Clamps
+ * times that overflow, and sets a flag. */
 static void set_event_time(const struct heph_reader *reader, ttr_event *event, uint64_t start,
                            uint64_t end)
 {
@@ -105,8 +105,8 @@ static inline bool begins_with_kind(const ttr_event *event)
 
 ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size, ttr_id schema)
 {
-    /* The caller has checked that header and description are inside the packet, so all reads here
-     * are in bounds. */
+    /* The caller has checked that header and description are inside the packet, so these reads are
+     * in bounds. */
     struct heph_reader *reader = in->ctx;
     const struct heph_layout *layout = reader->layout;
     uint32_t stream = load_u32be(packet + 8), counter = load_u32be(packet + 12);
@@ -135,10 +135,10 @@ ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size
                    load_u64be(packet + layout->end));
     reader->time = event->time;
     reader->events++;
-    if (name->meaning != HEPH_ANY && !heph_learn_names(in, event, name->meaning))
+    if (name->meaning != HEPH_ANY && !heph_set_names_from_event(in, event, name->meaning))
         reader->is_out_of_memory = true;
     if (begins_with_kind(event))
-        heph_restore_kind(in, event);
+        heph_restore_event_kind(in, event);
     return event;
 }
 

@@ -12,12 +12,13 @@
 struct field_iter {
     struct cursor at;
     struct heph_nesting nesting;
-    uint32_t left[HEPH_LEVELS_MAX]; /* number of elements that remain in the open array, by level */
-    uint8_t depth;                  /* number of open levels */
-    uint8_t levels;                 /* number of nesting levels of the open array */
-    uint8_t type;                   /* element type of the open array */
-    uint8_t array;                  /* number of arrays returned so far, at most 255 */
-    /* true if the content is damaged: each attribute is checked before it is returned */
+    /* number of remaining elements of the open array, at each level */
+    uint32_t left[HEPH_LEVELS_MAX];
+    uint8_t depth;  /* number of levels that are open */
+    uint8_t levels; /* number of nesting levels of the open array */
+    uint8_t type;   /* element type of the open array */
+    uint8_t array;  /* number of arrays returned so far, at most 255 */
+    /* true if the content is damaged, so that each attribute is checked before it is returned */
     bool is_careful;
 };
 _Static_assert(sizeof(struct field_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
@@ -44,7 +45,7 @@ static void nested_fields_begin(ttr_fields *fields)
     memcpy(fields->state, &iter, sizeof iter);
 }
 
-/* Reads a scalar value. Returns false if it is truncated or its type is unknown. */
+/* Reads a scalar value. Returns false if the value is truncated or its type is unknown. */
 static bool read_scalar(struct cursor *c, uint8_t type, ttr_value *value)
 {
     switch (type) {
@@ -71,8 +72,8 @@ static bool read_scalar(struct cursor *c, uint8_t type, ttr_value *value)
     return !c->failed;
 }
 
-/* Returns the next element of the open array. In nested arrays the element may itself be an array.
- */
+/* Returns the next element of the open array. In a nested array, the element may be an array,
+ * too. */
 static bool read_next_element(struct field_iter *iter, ttr_field *field)
 {
     unsigned level = iter->depth - 1u;
@@ -88,7 +89,7 @@ static bool read_next_element(struct field_iter *iter, ttr_field *field)
 static bool open_array(struct field_iter *iter, uint8_t type, ttr_field *field)
 {
     iter->type = type & (uint8_t)~HEPH_TYPE_ARRAY;
-    iter->levels = (uint8_t)heph_array_levels(&iter->nesting, iter->array);
+    iter->levels = (uint8_t)heph_get_array_levels(&iter->nesting, iter->array);
     if (iter->array < UINT8_MAX)
         iter->array++;
     iter->depth = 1;

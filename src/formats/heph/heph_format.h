@@ -26,12 +26,13 @@
 #define HEPH_MAGIC_METADATA 0x75D11D4Du
 #define HEPH_MAGIC_EVENT 0xC1FC1FB7u
 
-#define HEPH_FRAME_SIZE 8u       /* bytes of magic number and size */
-#define HEPH_METADATA_HEADER 10u /* bytes before the option's name */
-/* size of an event header up to the description, in bytes; _OLD: in the layout without substream */
+#define HEPH_FRAME_SIZE 8u /* size of magic number and size field, in bytes */
+/* size of a metadata packet before the name of its option, in bytes */
+#define HEPH_METADATA_HEADER 10u
+/* size in bytes of an event header before the description; _OLD: in the layout without substream */
 #define HEPH_EVENT_HEADER 42u
 #define HEPH_EVENT_HEADER_OLD 34u
-/* size in bytes of a metadata packet that contains the option "epoch" with its u64 value */
+/* size in bytes of a metadata packet with the option "epoch" and its u64 value */
 #define HEPH_EPOCH_PACKET 23u
 
 #define HEPH_TYPE_UINT 1u
@@ -40,16 +41,17 @@
 #define HEPH_TYPE_TEXT 4u
 #define HEPH_TYPE_ARRAY 0x80u
 
-#define HEPH_TEXT_MAX 65535u /* maximum bytes of a string, and elements of an array */
+/* maximum number of bytes of a string, and of elements of an array */
+#define HEPH_TEXT_MAX 65535u
 
-/* Default maximum of a packet in bytes. The format allows 4 GiB, and a damaged size must not cause
- * such an allocation. Larger packets need option max_record. */
+/* Default maximum size of a packet, in bytes. The format allows 4 GiB, but a damaged size must not
+ * cause such an allocation. Larger packets need option max_record. */
 #define HEPH_PACKET_MAX_DEFAULT (UINT64_C(16) << 20)
 
 /* Byte offsets of the members of an event header, which depend on the layout. */
 struct heph_layout {
-    uint32_t header;    /* size of the header */
-    uint32_t substream; /* 0 if the layout has no substream */
+    uint32_t header;    /* size of the header in bytes */
+    uint32_t substream; /* offset of the substream; 0 if the layout has none */
     uint32_t start, end, description_length;
 };
 

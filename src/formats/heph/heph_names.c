@@ -10,7 +10,7 @@
 
 #include "formats/heph/heph.h"
 
-/* first stream of synchronous actors in versions up to 0.4.0 of the runtime */
+/* lowest stream number of synchronous actors in runtime versions up to 0.4.0 */
 #define OLD_SYNC_ACTORS_MIN 10000u
 
 struct known_text {
@@ -87,8 +87,8 @@ static bool set_worker_count(struct input *in, const ttr_event *event)
     return set_all_stream_names(in);
 }
 
-/* Names the substream of an actor from an event that records the actor's execution. The substream's
- * number is the actor's id. */
+/* Names the substream of an actor from an event that records the actor's execution: the number of
+ * the substream is the actor's id. */
 static bool set_actor_name(struct input *in, const ttr_event *event)
 {
     ttr *t = in->base.t;
@@ -101,7 +101,8 @@ static bool set_actor_name(struct input *in, const ttr_event *event)
     return text != UINT32_MAX && context_name_tid(t, in->id, id.value.v.u, text);
 }
 
-bool heph_learn_names(struct input *in, const ttr_event *event, enum heph_description_kind meaning)
+bool heph_set_names_from_event(struct input *in, const ttr_event *event,
+                               enum heph_description_kind meaning)
 {
     struct heph_reader *reader = in->ctx;
     if (!reader->is_runtime) {
@@ -111,6 +112,6 @@ bool heph_learn_names(struct input *in, const ttr_event *event, enum heph_descri
     }
     if (meaning == HEPH_BUILDING)
         return set_worker_count(in, event);
-    /* Newer runtimes write no substreams, so the id of an actor is not a substream. */
+    /* Newer runtimes write no substreams, so the id of an actor does not identify a substream. */
     return meaning != HEPH_RUN || !reader->has_substreams || set_actor_name(in, event);
 }

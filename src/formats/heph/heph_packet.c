@@ -8,21 +8,21 @@
 
 #include <string.h>
 
-uint32_t heph_packet_size(const uint8_t *p)
+uint32_t heph_load_packet_size(const uint8_t *p)
 {
     return load_u32be(p + 4);
 }
 
 bool heph_is_valid_frame(const uint8_t *p, const struct heph_layout *layout, uint64_t max_packet)
 {
-    uint32_t magic = load_u32be(p), size = heph_packet_size(p);
+    uint32_t magic = load_u32be(p), size = heph_load_packet_size(p);
     if (magic == HEPH_MAGIC_EVENT)
         return size >= layout->header && size <= max_packet;
     return magic == HEPH_MAGIC_METADATA && size >= HEPH_METADATA_HEADER && size <= max_packet;
 }
 
-/* Returns a cursor over the attributes of an event packet. The cursor has failed if the description
- * exceeds the packet. */
+/* Returns a cursor over the attributes of an event packet. Sets the cursor's `failed` if the
+ * description exceeds the packet. */
 static struct cursor get_attributes_cursor(const uint8_t *packet, uint32_t size,
                                            const struct heph_layout *layout)
 {
@@ -62,8 +62,8 @@ bool heph_parse_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
     return true;
 }
 
-/* Packets above LARGE_PACKET are loaded together with the bytes after them (up to LARGE_WINDOW),
- * because each move of the window copies all bytes that remain in it. */
+/* Packets above LARGE_PACKET bytes are loaded together with the bytes that follow (up to
+ * LARGE_WINDOW), since each load copies all bytes that remain in memory. */
 #define LARGE_PACKET (UINT64_C(1) << 20)
 #define LARGE_WINDOW (UINT64_C(64) << 20)
 

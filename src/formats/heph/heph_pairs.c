@@ -3,7 +3,7 @@
  * Purpose: Heph has only complete spans. A begin is kept, with its attributes already encoded,
  * until its end arrives.
  *
- * Order of calls: heph_pairs_accepts, heph_pairs_add_begin at a begin, and the caller appends to
+ * Order of calls: heph_can_keep_begin, heph_pairs_add_begin at a begin, and the caller appends to
  * its `attributes`. heph_pairs_remove_begin at an end returns the innermost begin of the same key.
  * Begins that remain open are found in `begins` at the end of the trace.
  *
@@ -49,7 +49,8 @@ static struct pair_key make_pair_key(const ttr_event *event)
                              (uint64_t)event->source << 40 | UINT64_C(1) << 32 | event->category};
 }
 
-/* Returns an unused slot, allocating more if needed; HEPH_NO_BEGIN if out of memory. */
+/* Returns the index of an unused slot. Allocates more slots if needed. Returns HEPH_NO_BEGIN if
+ * memory is out. */
 static uint32_t acquire_slot(struct heph_pairs *pairs)
 {
     uint32_t slot = pairs->unused;
@@ -76,7 +77,7 @@ static void release_slot(struct heph_pairs *pairs, uint32_t slot)
     pairs->unused = slot;
 }
 
-bool heph_pairs_accepts(const struct heph_pairs *pairs, const ttr_event *event)
+bool heph_can_keep_begin(const struct heph_pairs *pairs, const ttr_event *event)
 {
     return event->kind != TTR_KIND_ASYNC_BEGIN || pairs->unused != HEPH_NO_BEGIN ||
            pairs->n < HEPH_ASYNC_SLOTS_MAX;
@@ -111,7 +112,7 @@ struct heph_begin *heph_pairs_remove_begin(struct heph_pairs *pairs, const ttr_e
         return NULL;
     uint32_t slot = *top;
     struct heph_begin *begin = &pairs->begins[slot];
-    /* Keep the entries of threads, which are few and used again; remove those of asynchronous ids,
+    /* Keep the entries of threads, which are few and used again. Remove those of asynchronous ids,
      * which are many and rarely used again. */
     if (begin->below == HEPH_NO_BEGIN && key.b)
         (void)pair_map_remove(&pairs->tops, key.a, key.b);

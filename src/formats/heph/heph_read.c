@@ -11,11 +11,11 @@
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
-/* Bytes at the start of a file that are examined for its layout and epoch. */
+/* Number of bytes at the start of a file that are examined to find its layout and epoch. */
 #define OPEN_BYTES 65536u
 
-/* Loads the bytes that decide the layout and the epoch. Of a pipe these are the packets up to the
- * first event, because the next packet may come late. */
+/* Loads the bytes that determine the layout and the epoch. For a pipe, these are the packets up to
+ * the first event, because the next packet may arrive late. */
 static ttr_status load_first_packets(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
@@ -89,7 +89,7 @@ void heph_close(struct input *in)
     heph_counters_free(&reader->counters);
 }
 
-/* Reads valid event packets until the batch is full or the next packet is incomplete, invalid or
+/* Reads valid event packets until the batch is full, or the next packet is incomplete, invalid or
  * not an event. */
 static void read_consecutive_events(struct input *in)
 {
@@ -125,11 +125,11 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
         return fail_memory(error);
     bool is_known;
     ttr_status status =
-        heph_apply_receiver_option(in, (ttr_text){(const char *)option.p, n}, c, &is_known, error);
+        heph_use_receiver_option(in, (ttr_text){(const char *)option.p, n}, c, &is_known, error);
     if (status != TTR_OK)
         return status;
     if (heph_parse_epoch(packet, size, &epoch))
-        status = heph_apply_epoch(in, epoch, error); /* may move the window */
+        status = heph_use_epoch_of_packet(in, epoch, error); /* this may move bytes in memory */
     else if (n == 5 && memcmp(option.p, "epoch", 5) == 0)
         input_add_diagnostic(in, TTR_SEVERITY_ODD, reader->offset, "heph.bad-epoch",
                              "the epoch has %zu bytes, expected 8; it is not used",
@@ -146,7 +146,7 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
     return TTR_OK;
 }
 
-/* Handles a complete packet that is not a valid event, or is an event with nested arrays. */
+/* Reads a complete packet that is an event with nested arrays, or is not a valid event. */
 static ttr_status read_unusual_packet(struct input *in, const uint8_t *packet, uint32_t size,
                                       ttr_error *error)
 {
@@ -155,7 +155,7 @@ static ttr_status read_unusual_packet(struct input *in, const uint8_t *packet, u
     if (load_u32be(packet) == HEPH_MAGIC_METADATA)
         return is_exact ? read_metadata(in, packet, size, error) : heph_recover_packet(in, error);
     if (is_exact)
-        /* the packet was incomplete in the window when read_consecutive_events stopped */
+        /* read_consecutive_events stopped because the packet was incomplete in memory */
         return TTR_OK;
     if (!heph_is_valid_nested_packet(packet, size, reader->layout))
         return heph_recover_packet(in, error);
@@ -173,17 +173,17 @@ struct counted {
     bool is_used;
 };
 
-static struct counted count_streams(const struct heph_counters *counters)
+static struct counted count_lost_and_late_events(const struct heph_counters *counters)
 {
     struct counted sum = {.is_used = counters->any != 0};
     for (size_t i = 0; i < counters->n; i++) {
         const struct heph_stream *stream = &counters->streams[i];
         uint64_t strays;
-        sum.lost += heph_stream_count_lost(stream, &strays);
+        sum.lost += heph_count_lost_events(stream, &strays);
         sum.strays += strays;
         sum.late += stream->late;
         sum.restarts += stream->restarts;
-        /* A second writer starts its counters at 0 again, so duplicates after a restart are not an
+        /* The counters of a second writer start at 0, so duplicates after a restart are not an
          * error. */
         sum.duplicates += stream->restarts ? 0 : stream->duplicates;
     }
@@ -193,7 +193,7 @@ static struct counted count_streams(const struct heph_counters *counters)
 static void report_lost_packets(struct input *in)
 {
     const struct heph_reader *reader = in->ctx;
-    struct counted sum = count_streams(&reader->counters);
+    struct counted sum = count_lost_and_late_events(&reader->counters);
     if (!sum.is_used && reader->events > 1)
         input_add_diagnostic(in, TTR_SEVERITY_REMARK, NO_OFFSET, "heph.no-counters",
                              "all event counters are 0: losses cannot be seen");
@@ -220,7 +220,7 @@ static void report_lost_packets(struct input *in)
                              (unsigned long long)sum.strays);
 }
 
-/* Adds one gap event to the batch for each stream with lost events. */
+/* Adds a gap event for each stream that has lost events. */
 static void emit_gap_events(struct input *in)
 {
     struct heph_reader *reader = in->ctx;
@@ -229,7 +229,7 @@ static void emit_gap_events(struct input *in)
     reader->are_notes_emitted = true;
     while (in->n < in->batch && reader->gaps_emitted < reader->counters.n && reader->counters.any) {
         const struct heph_stream *stream = &reader->counters.streams[reader->gaps_emitted++];
-        uint64_t strays, lost = heph_stream_count_lost(stream, &strays);
+        uint64_t strays, lost = heph_count_lost_events(stream, &strays);
         if (lost == 0)
             continue;
         ttr_event *event = input_add_event(in);
@@ -242,7 +242,7 @@ static void emit_gap_events(struct input *in)
     }
 }
 
-/* Clears the counters for a concatenated trace, which starts at reader->offset. */
+/* Clears the counters, because another trace starts at reader->offset. */
 static ttr_status begin_concatenated_trace(struct input *in)
 {
     struct heph_reader *reader = in->ctx;
@@ -256,9 +256,9 @@ static ttr_status begin_concatenated_trace(struct input *in)
     return TTR_OK;
 }
 
-/* Handles the cause that stopped read_consecutive_events: the end of the window or input, metadata,
- * or damage. The batch must be empty. */
-static ttr_status resolve_read_stop(struct input *in, ttr_error *error)
+/* Continues after read_consecutive_events stopped: at the end of the bytes in memory or of the
+ * input, at metadata, or at damage. The batch must be empty. */
+static ttr_status continue_after_read_stop(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     if (reader->is_restart)
@@ -279,7 +279,7 @@ static ttr_status resolve_read_stop(struct input *in, ttr_error *error)
     if (in->window.n < HEPH_FRAME_SIZE ||
         !heph_is_valid_frame(in->window.bytes, reader->layout, reader->max_packet))
         return heph_recover_packet(in, error);
-    uint32_t size = heph_packet_size(in->window.bytes);
+    uint32_t size = heph_load_packet_size(in->window.bytes);
     if (size > in->window.n) {
         status = heph_load_packet(in, size, error);
         if (status != TTR_OK)
@@ -299,7 +299,7 @@ ttr_status heph_read_batch(struct input *in, ttr_error *error)
         if (reader->is_out_of_memory)
             return fail_memory(error);
         if (in->n == 0)
-            status = resolve_read_stop(in, error);
+            status = continue_after_read_stop(in, error);
     }
     return status;
 }

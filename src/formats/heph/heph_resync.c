@@ -13,11 +13,13 @@
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
-#define LOOKAHEAD_SIZE 65536u /* bytes loaded before an invalid packet is examined */
+/* number of bytes that are loaded before an invalid packet is examined */
+#define LOOKAHEAD_SIZE 65536u
 #define ZERO_PIECE_SIZE 16384u
 
-/* Budget of searches, which examine bytes repeatedly: WORK_START steps, plus WORK_PER_BYTE for each
- * byte before the current offset. A step examines about eight bytes. */
+/* Maximum work of searches, which may examine bytes repeatedly: WORK_START steps, and
+ * WORK_PER_BYTE steps for each byte before the current offset. A step examines about eight
+ * bytes. */
 #define WORK_PER_BYTE 16u
 #define WORK_START (UINT64_C(4) << 20)
 
@@ -26,12 +28,12 @@ enum packet_verdict { IS_NO_PACKET, IS_PACKET, NEEDS_MORE };
 struct candidate {
     const uint8_t *p;
     size_t left;   /* number of bytes at `p` in the window */
-    bool at_end;   /* the input ends after these bytes */
-    uint64_t need; /* number of bytes from `p` on that are needed; valid with NEEDS_MORE */
+    bool at_end;   /* true if the input ends after these bytes */
+    uint64_t need; /* number of bytes needed from `p` on; valid with NEEDS_MORE */
 };
 
-/* Returns the bytes from file offset `offset` to `until` as a candidate. Ignores later bytes in the
- * window, so that the result does not depend on the window's size. */
+/* Returns the bytes from file offset `offset` up to `until` as a candidate for a packet. Ignores
+ * later bytes in memory: the result must not depend on their number. */
 static struct candidate load_candidate_at(const struct input *in, uint64_t offset, uint64_t until)
 {
     size_t at = (size_t)(offset - in->window.offset);
@@ -44,8 +46,8 @@ static struct candidate load_candidate_at(const struct input *in, uint64_t offse
     return candidate;
 }
 
-/* Classifies the bytes after a packet. The end of the input, a complete or partial frame, and zeros
- * confirm the packet. */
+/* Decides whether the bytes after a packet confirm it: the end of the input, a complete or partial
+ * frame, or zeros. */
 static enum packet_verdict classify_next_packet(const struct heph_reader *reader,
                                                 struct candidate *candidate, uint32_t size)
 {
@@ -65,8 +67,8 @@ static enum packet_verdict classify_next_packet(const struct heph_reader *reader
                : IS_NO_PACKET;
 }
 
-/* Adds `work` to the steps counted so far. Returns false if they exceed the budget, which grows
- * with reader->offset. */
+/* Adds `work` to the number of steps done so far. Returns false if the sum exceeds the maximum,
+ * which grows with reader->offset. */
 static bool consume_budget(struct heph_reader *reader, uint64_t work)
 {
     if (reader->work + work > WORK_START + reader->offset * WORK_PER_BYTE)
@@ -84,7 +86,7 @@ static enum packet_verdict classify_candidate(struct heph_reader *reader,
     }
     if (!heph_is_valid_frame(candidate->p, reader->layout, reader->max_packet))
         return IS_NO_PACKET;
-    uint32_t size = heph_packet_size(candidate->p);
+    uint32_t size = heph_load_packet_size(candidate->p);
     if (size > candidate->left) {
         candidate->need = size;
         return candidate->at_end ? IS_NO_PACKET : NEEDS_MORE;
@@ -95,9 +97,9 @@ static enum packet_verdict classify_candidate(struct heph_reader *reader,
     return heph_is_valid_packet(candidate->p, size, reader->layout) ? IS_PACKET : IS_NO_PACKET;
 }
 
-/* Ignores the size field and reads attributes until a valid packet follows. Returns the size that
- * this implies; 0 if no packet follows. */
-static uint32_t find_true_size(struct input *in, const struct candidate *bad)
+/* Ignores the size field, and reads attributes until a valid packet follows. Returns the resulting
+ * size in bytes; 0 if no packet follows. */
+static uint32_t find_size_by_reading_attributes(struct input *in, const struct candidate *bad)
 {
     struct heph_reader *reader = in->ctx;
     const struct heph_layout *layout = reader->layout;
@@ -118,10 +120,10 @@ static uint32_t find_true_size(struct input *in, const struct candidate *bad)
     return 0;
 }
 
-/* Returns true if the magic number is the only error of an event packet. */
+/* Returns true if an event packet is valid except for its magic number. */
 static bool has_only_wrong_magic(struct heph_reader *reader, const struct candidate *bad)
 {
-    uint32_t size = bad->left >= reader->layout->header ? heph_packet_size(bad->p) : 0;
+    uint32_t size = bad->left >= reader->layout->header ? heph_load_packet_size(bad->p) : 0;
     struct candidate rest = *bad;
     return size >= reader->layout->header && size <= reader->max_packet && size <= bad->left &&
            consume_budget(reader, size / 8) &&
@@ -129,8 +131,8 @@ static bool has_only_wrong_magic(struct heph_reader *reader, const struct candid
            heph_is_valid_packet(bad->p, size, reader->layout);
 }
 
-/* Emits a packet with a damaged frame as an event without its stored bytes, so that writers encode
- * the event instead of copying the damage. */
+/* Emits a packet with a damaged frame as an event without stored bytes, so that writers encode the
+ * event instead of copying the damage. */
 static ttr_status emit_repaired_packet(struct input *in, const struct candidate *bad, uint32_t size,
                                        ttr_error *error)
 {
@@ -144,11 +146,11 @@ static ttr_status emit_repaired_packet(struct input *in, const struct candidate 
     return input_add_damage(
         in, offset, HEPH_FRAME_SIZE, "heph.bad-frame", error,
         "the frame of an event packet is damaged (magic %08x, size %u); its content fits %u bytes",
-        load_u32be(bad->p), heph_packet_size(bad->p), size);
+        load_u32be(bad->p), heph_load_packet_size(bad->p), size);
 }
 
-/* Returns the number of valid bytes at the start of an event packet: header, description and
- * complete attributes; 0 if the header is not valid. */
+/* Returns how many bytes at the start of an event packet are valid: header, description and
+ * complete attributes. Returns 0 if the header is invalid. */
 static uint32_t count_valid_bytes(const struct heph_reader *reader, const struct candidate *bad,
                                   size_t until)
 {
@@ -164,7 +166,7 @@ static uint32_t count_valid_bytes(const struct heph_reader *reader, const struct
 }
 
 /* Returns the offset, in the bad packet, of the first valid packet after its frame; `until` if
- * there is none before. */
+ * none starts before `until`. */
 static size_t find_valid_packet(struct heph_reader *reader, const struct candidate *bad,
                                 size_t until)
 {
@@ -176,8 +178,8 @@ static size_t find_valid_packet(struct heph_reader *reader, const struct candida
     return until;
 }
 
-/* Returns true if two or more valid packets fill the end of the bad packet, which proves that its
- * size is wrong. A single packet proves nothing, because it may be part of a string. */
+/* Returns true if two or more valid packets fill the end of the bad packet: this proves that its
+ * size is wrong. A single packet may be part of a string, so it proves nothing. */
 static bool contains_packets(struct heph_reader *reader, const struct candidate *bad, uint32_t size)
 {
     size_t at = find_valid_packet(reader, bad, size);
@@ -186,13 +188,13 @@ static bool contains_packets(struct heph_reader *reader, const struct candidate 
         struct candidate here = {.p = bad->p + at, .left = bad->left - at, .at_end = bad->at_end};
         if (classify_candidate(reader, &here) != IS_PACKET)
             return false;
-        at += heph_packet_size(here.p);
+        at += heph_load_packet_size(here.p);
         n++;
     }
     return at == size && n > 1;
 }
 
-/* Emits an event of which only the first `valid_n` bytes are valid. The damage after them ends at
+/* Emits an event of which only the first `valid_n` bytes are valid. The damaged bytes end at
  * offset `until`. */
 static ttr_status emit_partial_packet(struct input *in, const struct candidate *bad,
                                       uint32_t valid_n, uint32_t until, ttr_error *error)
@@ -207,7 +209,7 @@ static ttr_status emit_partial_packet(struct input *in, const struct candidate *
     return input_add_damage(
         in, offset, until - valid_n, "heph.bad-content", error,
         "an event packet of %u bytes has attributes that make sense up to byte %u of it",
-        heph_packet_size(bad->p), valid_n);
+        heph_load_packet_size(bad->p), valid_n);
 }
 
 static bool is_zero_candidate(const struct candidate *bad)
@@ -218,8 +220,8 @@ static bool is_zero_candidate(const struct candidate *bad)
     return true;
 }
 
-/* Sets *end to the file offset after the zeros at reader->offset, and *is_tail to true if the input
- * ends there. Keeps only one window in memory. */
+/* Sets *end to the file offset after the zeros at reader->offset, and sets *is_tail to true if the
+ * input ends there. Needs little memory even for many zeros. */
 static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, ttr_error *error)
 {
     const struct heph_reader *reader = in->ctx;
@@ -237,8 +239,7 @@ static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, tt
     return TTR_OK;
 }
 
-/* Starts a search for a packet at file offset `at`; `from` is the offset at which the damage
- * starts. */
+/* Starts a search for a packet at file offset `at`. The damage starts at `from`. */
 static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
 {
     reader->is_lost = true;
@@ -247,9 +248,8 @@ static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
     reader->offset = at;
 }
 
-/* Handles zeros in place of a packet. They are unused space if only zeros follow, and damage
- * otherwise. */
-static ttr_status resolve_zeros(struct input *in, ttr_error *error)
+/* Decides what zeros in place of a packet are: unused space if only zeros follow, else damage. */
+static ttr_status skip_zeros_or_report_damage(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     uint64_t end, from = reader->offset;
@@ -283,11 +283,11 @@ void heph_skip_zeros(struct input *in)
         reader->offset = reader->zeros_until;
 }
 
-/* Returns true if an oversized packet starts here: it covers all loaded bytes and contains no other
- * packet. */
+/* Returns true if the bad packet is an oversized one: it covers all loaded bytes and contains no
+ * other packet. */
 static bool is_oversized_packet(struct heph_reader *reader, const struct candidate *bad)
 {
-    if (bad->left < LOOKAHEAD_SIZE || heph_packet_size(bad->p) <= reader->max_packet)
+    if (bad->left < LOOKAHEAD_SIZE || heph_load_packet_size(bad->p) <= reader->max_packet)
         return false;
     struct cursor c = cursor_init(bad->p, bad->left, 0);
     bool is_event = load_u32be(bad->p) == HEPH_MAGIC_EVENT;
@@ -301,13 +301,14 @@ static bool is_oversized_packet(struct heph_reader *reader, const struct candida
            find_valid_packet(reader, bad, bad->left) == bad->left;
 }
 
-/* Emits the loaded bytes of an oversized event. Skips the other bytes up to the end that its size
- * implies, unless a packet is found earlier, which shows that the size is damaged. */
+/* Emits the loaded bytes of an oversized event. Skips the rest up to the end according to its
+ * size, unless a packet is found before, which shows that the size is damaged. */
 static ttr_status emit_start_of_oversized_packet(struct input *in, const struct candidate *bad,
                                                  ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
-    uint32_t valid_n = count_valid_bytes(reader, bad, bad->left), size = heph_packet_size(bad->p);
+    uint32_t valid_n = count_valid_bytes(reader, bad, bad->left),
+             size = heph_load_packet_size(bad->p);
     ttr_event *event = valid_n ? heph_add_event(in, bad->p, valid_n, reader->schema) : NULL;
     if (valid_n && !event)
         return fail_memory(error);
@@ -320,7 +321,7 @@ static ttr_status emit_start_of_oversized_packet(struct input *in, const struct 
     return TTR_OK;
 }
 
-/* Returns true if the packet sets the epoch and has errors only in its frame. */
+/* Returns true if the packet contains the epoch and is damaged only in its frame. */
 static bool is_epoch_with_bad_frame(struct heph_reader *reader, const struct candidate *bad)
 {
     static const uint8_t name[] = {0, 5, 'e', 'p', 'o', 'c', 'h'};
@@ -330,17 +331,19 @@ static bool is_epoch_with_bad_frame(struct heph_reader *reader, const struct can
            classify_next_packet(reader, &rest, HEPH_EPOCH_PACKET) == IS_PACKET;
 }
 
-/* Applies the epoch and emits the packet with a corrected frame as a definition. */
-static ttr_status apply_epoch_with_bad_frame(struct input *in, const struct candidate *bad,
-                                             ttr_error *error)
+/* Uses the epoch of a packet with a damaged frame, and emits the packet with a corrected frame as
+ * a definition. */
+static ttr_status use_epoch_with_bad_frame(struct input *in, const struct candidate *bad,
+                                           ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
-    const uint32_t magic = load_u32be(bad->p), size = heph_packet_size(bad->p);
+    const uint32_t magic = load_u32be(bad->p), size = heph_load_packet_size(bad->p);
     memcpy(reader->repaired, bad->p, HEPH_EPOCH_PACKET);
     store_u32be(reader->repaired, HEPH_MAGIC_METADATA);
     store_u32be(reader->repaired + 4, HEPH_EPOCH_PACKET);
     const uint64_t epoch = load_u64be(bad->p + HEPH_EPOCH_PACKET - 8);
-    ttr_status status = heph_apply_epoch(in, epoch, error); /* may move the window */
+    /* this may move bytes in memory */
+    ttr_status status = heph_use_epoch_of_packet(in, epoch, error);
     if (status == TTR_OK && !reader->is_restart)
         heph_emit_definition(in, reader->repaired, HEPH_EPOCH_PACKET, 0);
     if (status == TTR_OK && !reader->is_restart)
@@ -352,42 +355,42 @@ static ttr_status apply_epoch_with_bad_frame(struct input *in, const struct cand
     return status;
 }
 
-/* Returns true if the end of the input may have truncated the packet: its frame is incomplete, or
- * valid but larger than the rest. */
+/* Returns true if the packet may be truncated by the end of the input: its frame is incomplete, or
+ * valid but larger than the rest of the input. */
 static bool may_be_truncated(const struct heph_reader *reader, const struct candidate *bad)
 {
     if (bad->left < HEPH_FRAME_SIZE)
         return bad->at_end &&
                (bad->p[0] == HEPH_MAGIC_EVENT >> 24 || bad->p[0] == HEPH_MAGIC_METADATA >> 24);
     return bad->at_end && heph_is_valid_frame(bad->p, reader->layout, reader->max_packet) &&
-           heph_packet_size(bad->p) > bad->left;
+           heph_load_packet_size(bad->p) > bad->left;
 }
 
-/* Handles a packet with an invalid frame, or a packet that is not followed by another one, so that
- * its size is doubtful. */
+/* Processes a packet of which the frame is invalid, or the size doubtful because no packet
+ * follows. */
 static ttr_status recover_bad_frame(struct input *in, const struct candidate *bad, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     bool is_event = bad->left >= HEPH_FRAME_SIZE && load_u32be(bad->p) == HEPH_MAGIC_EVENT;
-    uint32_t size = is_event ? find_true_size(in, bad) : 0;
+    uint32_t size = is_event ? find_size_by_reading_attributes(in, bad) : 0;
     if (size)
         return emit_repaired_packet(in, bad, size, error);
     if (is_epoch_with_bad_frame(reader, bad))
-        return apply_epoch_with_bad_frame(in, bad, error);
+        return use_epoch_with_bad_frame(in, bad, error);
     if (!is_event && has_only_wrong_magic(reader, bad))
-        return emit_repaired_packet(in, bad, heph_packet_size(bad->p), error);
+        return emit_repaired_packet(in, bad, heph_load_packet_size(bad->p), error);
     reader->is_lost = true;
     reader->is_torn =
         may_be_truncated(reader, bad) && find_valid_packet(reader, bad, bad->left) == bad->left;
-    size_t until = is_event && !reader->is_torn ? heph_packet_size(bad->p) : 0;
+    size_t until = is_event && !reader->is_torn ? heph_load_packet_size(bad->p) : 0;
     until = find_valid_packet(reader, bad, until < bad->left ? until : bad->left);
     uint32_t valid_n = until > HEPH_FRAME_SIZE ? count_valid_bytes(reader, bad, until) : 0;
     reader->lost_from = reader->offset + valid_n;
     return valid_n ? emit_partial_packet(in, bad, valid_n, valid_n, error) : TTR_OK;
 }
 
-/* Handles a packet with invalid content that is followed by a packet. Either its size is right and
- * its content damaged, or its size is wrong and covers other packets. */
+/* Processes a packet of which the content is invalid, but which another packet follows. Either the
+ * content is damaged, or the size is wrong and covers other packets. */
 static ttr_status recover_bad_content(struct input *in, const struct candidate *bad, uint32_t size,
                                       ttr_error *error)
 {
@@ -404,7 +407,7 @@ static ttr_status recover_bad_content(struct input *in, const struct candidate *
         "a string of this packet is longer than its %u bytes; expected lengths that fit", size);
 }
 
-/* Loads `need` bytes of the bad packet and LOOKAHEAD_SIZE bytes after them. */
+/* Loads `need` bytes of the bad packet, and LOOKAHEAD_SIZE bytes that follow. */
 static ttr_status load_candidate(struct input *in, uint64_t need, struct candidate *bad,
                                  ttr_error *error)
 {
@@ -421,24 +424,24 @@ ttr_status heph_recover_packet(struct input *in, ttr_error *error)
     struct candidate bad;
     ttr_status status = load_candidate(in, LOOKAHEAD_SIZE, &bad, error);
     if (status == TTR_OK && is_zero_candidate(&bad))
-        return resolve_zeros(in, error);
+        return skip_zeros_or_report_damage(in, error);
     if (status == TTR_OK && is_oversized_packet(reader, &bad))
         return emit_start_of_oversized_packet(in, &bad, error);
     bool is_framed = status == TTR_OK && bad.left >= HEPH_FRAME_SIZE &&
                      heph_is_valid_frame(bad.p, reader->layout, reader->max_packet);
     if (is_framed)
-        status =
-            load_candidate(in, (uint64_t)heph_packet_size(bad.p) + LOOKAHEAD_SIZE, &bad, error);
+        status = load_candidate(in, (uint64_t)heph_load_packet_size(bad.p) + LOOKAHEAD_SIZE, &bad,
+                                error);
     if (status != TTR_OK)
         return status;
-    bool is_at_end = is_framed && heph_packet_size(bad.p) <= bad.left;
-    if (is_at_end && classify_next_packet(reader, &bad, heph_packet_size(bad.p)) == IS_PACKET)
-        return recover_bad_content(in, &bad, heph_packet_size(bad.p), error);
+    bool is_at_end = is_framed && heph_load_packet_size(bad.p) <= bad.left;
+    if (is_at_end && classify_next_packet(reader, &bad, heph_load_packet_size(bad.p)) == IS_PACKET)
+        return recover_bad_content(in, &bad, heph_load_packet_size(bad.p), error);
     return recover_bad_frame(in, &bad, error);
 }
 
-/* Ends a search in an oversized packet: at the packet's end, at the end of the input, or at another
- * packet. */
+/* Ends the search in an oversized packet: at the packet's end, at the end of the input, or at
+ * another packet. */
 static ttr_status end_oversized_search(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
@@ -466,7 +469,7 @@ static ttr_status end_oversized_search(struct input *in, ttr_error *error)
                                               "the input ends inside a packet (heph.truncated)");
 }
 
-/* Ends a search and reports the skipped bytes as one damaged range. */
+/* Ends a search, and reports the skipped bytes as one range of damage. */
 static ttr_status end_search(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;

@@ -11,7 +11,7 @@ static const struct heph_layout *get_heph_layout(void)
 
 static uint64_t get_packet_size(const uint8_t *frame, uint64_t max)
 {
-    return heph_is_valid_frame(frame, get_heph_layout(), max) ? heph_packet_size(frame) : 0;
+    return heph_is_valid_frame(frame, get_heph_layout(), max) ? heph_load_packet_size(frame) : 0;
 }
 
 /* Sets the ports if the packet has the option with them. */
@@ -58,8 +58,8 @@ static void shift_packet_time(uint8_t *packet, uint32_t stream, uint64_t delta_n
     store_u64be(packet + layout->end, add_clamped(load_u64be(packet + layout->end), delta_ns));
 }
 
-/* Appends the start of a metadata packet with an option of `n` bytes. Returns the address of the
- * option's value, or NULL if memory is out. */
+/* Appends the start of a metadata packet: the name of an option, and `n` bytes for its value.
+ * Returns the address of the value; NULL if memory is out. */
 static uint8_t *append_option(struct buffer *to, const char *name, size_t n)
 {
     const size_t name_n = strlen(name), size = HEPH_FRAME_SIZE + 2 + name_n + n;
@@ -100,7 +100,7 @@ static void write_ports(struct buffer *to, const uint16_t *ports, size_t n)
         store_u16be(at + 2 * i, ports[i]);
 }
 
-/* An epoch packet with time 0 at 1970. */
+/* Epoch packet for merged traces: time 0 is the start of 1970. */
 static const uint8_t merged_head[HEPH_EPOCH_PACKET] = {0x75, 0xD1, 0x1D, 0x4D, 0,   0,   0,  23,
                                                        0,    5,    'e',  'p',  'o', 'c', 'h'};
 

@@ -12,13 +12,14 @@
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_writer.h"
 
-/* ns from the epoch to the first event, because events of other formats may arrive out of order */
+/* time in ns between the epoch and the first event, because events of other formats may be out of
+ * order */
 #define EPOCH_MARGIN INT64_C(3600000000000)
 
-/* first stream for processes with a pid that cannot be used as a stream */
+/* first stream for processes of which the pid cannot be a stream number */
 #define FIRST_SPARE_STREAM 0x80000000u
 
-/* Stream and substream to which a thread's events are written. */
+/* Stream and substream to which the events of a thread are written. */
 struct thread_address {
     uint32_t stream;
     uint64_t substream, pid;
@@ -59,7 +60,7 @@ void heph_writer_free(struct ttr_writer *out)
                sizeof *writer->counters);
 }
 
-/* Returns a pointer to the next counter of a stream, valid until the next call. */
+/* Returns a pointer to the next counter of a stream. The pointer is valid until the next call. */
 static uint32_t *get_stream_counter(struct ttr_writer *out, uint32_t stream)
 {
     struct heph_writer *writer = out->ctx;
@@ -78,8 +79,8 @@ static uint32_t *get_stream_counter(struct ttr_writer *out, uint32_t stream)
     return &writer->counters[writer->counters_n++];
 }
 
-/* Returns true if the pid can be used as stream: it fits in 32 bits, and no process of another
- * source uses this number. */
+/* Returns true if the pid can be the number of a stream: it has at most 32 bits, and no process of
+ * another source uses the number. */
 static bool claim_stream_of_pid(struct heph_writer *writer, uint64_t pid, uint16_t source)
 {
     if (pid > UINT32_MAX)
@@ -104,7 +105,7 @@ static uint32_t assign_spare_stream(struct heph_writer *writer, uint64_t pid, ui
     return stream;
 }
 
-static struct thread_address resolve_address(struct ttr_writer *out, const ttr_event *event)
+static struct thread_address choose_stream_for_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
     struct thread_address address = {.stream = 0};
@@ -136,8 +137,8 @@ static bool is_event_from_heph(const ttr *t, const ttr_event *event)
            strcmp(source.format, "heph") == 0;
 }
 
-/* Chooses the epoch when the first event is written: the epoch of the copied trace, or, if times
- * are Unix times, EPOCH_MARGIN before the event. */
+/* Chooses the epoch when the first event is written: the epoch of the copied trace, or
+ * EPOCH_MARGIN before an event with Unix time. */
 static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
@@ -155,7 +156,8 @@ static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
         append_epoch_packet(out, writer->epoch);
 }
 
-/* Returns a time relative to the epoch. Earlier times become 0 and are counted as lost. */
+/* Returns a time relative to the epoch, in ns. If the time is before the epoch, counts a loss and
+ * returns 0. */
 static uint64_t convert_to_epoch(struct ttr_writer *out, int64_t time, uint64_t offset)
 {
     const struct heph_writer *writer = out->ctx;
@@ -165,14 +167,15 @@ static uint64_t convert_to_epoch(struct ttr_writer *out, int64_t time, uint64_t 
     return 0;
 }
 
-/* A packet that is being written. */
+/* A packet that the writer has begun. */
 struct packet {
-    const ttr_event *event; /* event that provides name, thread and time */
+    /* event from which the packet's name, thread and time are */
+    const ttr_event *event;
     struct thread_address address;
     uint64_t duration;
     ttr_text description;
-    size_t at;         /* offset of the packet in out->buffer */
-    size_t attributes; /* offset of its attributes in out->buffer */
+    size_t at;         /* offset of the packet in out->buffer, in bytes */
+    size_t attributes; /* offset of the packet's attributes in out->buffer */
 };
 
 static struct heph_encoder prepare_encoder(struct ttr_writer *out, const ttr_event *event)
@@ -183,8 +186,8 @@ static struct heph_encoder prepare_encoder(struct ttr_writer *out, const ttr_eve
 }
 
 /* Returns the counter for a packet: the next one of its stream. A damaged packet of the copied
- * trace keeps its counter. */
-static uint32_t next_packet_counter(struct ttr_writer *out, const struct packet *packet)
+ * trace keeps its own. */
+static uint32_t take_next_packet_counter(struct ttr_writer *out, const struct packet *packet)
 {
     const struct heph_writer *writer = out->ctx;
     uint32_t *counter = get_stream_counter(out, packet->address.stream);
@@ -198,7 +201,7 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
     const struct heph_writer *writer = out->ctx;
     const ttr_event *event = packet->event;
     struct heph_encoder encoder = prepare_encoder(out, event);
-    packet->address = resolve_address(out, event);
+    packet->address = choose_stream_for_event(out, event);
     if (!packet->address.thread.pid_known || !packet->address.thread.tid_known)
         output_count_loss(out, HEPH_LOST_THREAD, event->offset);
     uint64_t start = convert_to_epoch(out, event->time, event->offset), end;
@@ -206,7 +209,7 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
         end = UINT64_MAX;
         output_count_loss(out, HEPH_LOST_TIME, event->offset);
     }
-    uint32_t counter = next_packet_counter(out, packet);
+    uint32_t counter = take_next_packet_counter(out, packet);
     packet->at = out->buffer.n;
     heph_append_u32(&out->buffer, HEPH_MAGIC_EVENT);
     heph_append_u32(&out->buffer, 0);
@@ -222,8 +225,8 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
     packet->attributes = out->buffer.n;
 }
 
-/* Appends a name as an attribute if it differs from the name last written for the thread, according
- * to `written`. Returns false if out of memory. */
+/* Appends a name as an attribute, unless `written` contains the same name for the thread. Returns
+ * false if memory is out. */
 static bool append_changed_name(const struct heph_encoder *encoder, const char *attribute,
                                 struct pair_map *written, ttr_id thread, ttr_id name)
 {
@@ -236,8 +239,8 @@ static bool append_changed_name(const struct heph_encoder *encoder, const char *
     return true;
 }
 
-/* Appends the names of thread and process if they are new or changed. Does not store names of
- * threads of a Heph trace, because its reader derives them from stream numbers. */
+/* Appends the names of thread and process if they are new or changed. Omits names of threads from
+ * a Heph trace, because readers derive them from stream numbers. */
 static void append_changed_names(const struct heph_encoder *encoder, const struct packet *packet)
 {
     struct heph_writer *writer = encoder->out->ctx;
@@ -254,7 +257,7 @@ static void append_changed_names(const struct heph_encoder *encoder, const struc
         output_count_loss(encoder->out, HEPH_LOST_NAME, encoder->offset);
 }
 
-/* Appends the members of ttr_event for which Heph has no field, as attributes. */
+/* Appends members of ttr_event as attributes if a Heph packet has no field for them. */
 static void append_attributes(const struct heph_encoder *encoder, const ttr_event *event)
 {
     struct ttr_writer *out = encoder->out;
@@ -296,8 +299,8 @@ static void append_attributes(const struct heph_encoder *encoder, const ttr_even
         output_count_loss(out, HEPH_LOST_MARK, event->offset);
 }
 
-/* Ends a packet: appends the names and stores the size. If the packet exceeds the readers' default
- * limit, drops its attributes. */
+/* Ends a packet: appends names, and stores the packet's size. If the size exceeds the default
+ * limit of readers, drops the attributes. */
 static void end_packet(struct ttr_writer *out, const struct packet *packet)
 {
     struct heph_encoder encoder = prepare_encoder(out, packet->event);
@@ -315,10 +318,12 @@ static void end_packet(struct ttr_writer *out, const struct packet *packet)
     output_count_event(out, packet->event);
 }
 
-/* How an event that is not a span is stored: the loss to count, and additional attributes. */
+/* How an event that is not a span is stored: the loss that is counted, and additional
+ * attributes. */
 struct kind_rule {
     uint8_t loss;
-    const char *tag; /* name of the attribute that stores event->tag; NULL = none */
+    /* name of the attribute that stores event->tag; NULL if the tag is not stored */
+    const char *tag;
 };
 
 static const struct kind_rule kind_rules[TTR_KIND_COUNT] = {
@@ -379,7 +384,7 @@ static bool is_kind_restored(unsigned kind)
     return kind < TTR_KIND_COUNT && (kinds >> kind & 1);
 }
 
-/* Writes an event as one packet; kinds other than spans get duration 0. */
+/* Writes an event as one packet. An event that is not a span gets duration 0. */
 static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_encoder encoder = prepare_encoder(out, event);
@@ -409,10 +414,10 @@ static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
     end_packet(out, &packet);
 }
 
-/* Advances the counters by the number of lost events, so that readers detect the gap. */
+/* Adds the number of lost events to the counters, so that readers detect the gap. */
 static void write_gap(struct ttr_writer *out, const ttr_event *event)
 {
-    struct thread_address address = resolve_address(out, event);
+    struct thread_address address = choose_stream_for_event(out, event);
     const struct heph_writer *writer = out->ctx;
     bool shows = event->link <= INT32_MAX && pair_map_get(&writer->streams, address.stream, 0);
     uint32_t *counter = get_stream_counter(out, address.stream);
@@ -423,7 +428,7 @@ static void write_gap(struct ttr_writer *out, const ttr_event *event)
     write_single_packet(out, event);
 }
 
-/* Keeps a begin, with its attributes already encoded, until its end arrives. */
+/* Keeps a begin event, with its attributes already encoded, until its end arrives. */
 static void write_span_begin(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
@@ -439,9 +444,9 @@ static void write_span_begin(struct ttr_writer *out, const ttr_event *event)
     writer->is_out_of_memory |= begin->attributes.failed;
 }
 
-/* Returns true if the end has values that differ from those of its begin. They are lost, because a
- * span stores only one value of each. */
-static bool end_changes_attributes(const ttr_event *begin, const ttr_event *end)
+/* Returns true if the end has other values than its begin. They are lost, because a span stores
+ * each value only once. */
+static bool end_differs_from_begin(const ttr_event *begin, const ttr_event *end)
 {
     const uint8_t marks = TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED;
     bool has_other_text = (end->name && end->name != begin->name) ||
@@ -457,7 +462,7 @@ static bool end_changes_attributes(const ttr_event *begin, const ttr_event *end)
            (end->flags & marks);
 }
 
-/* Writes a begin and its end as one span. */
+/* Writes a begin and its end as a single span. */
 static void write_paired_span(struct ttr_writer *out, const struct heph_begin *begin,
                               const ttr_event *end)
 {
@@ -480,7 +485,7 @@ static void write_paired_span(struct ttr_writer *out, const struct heph_begin *b
         heph_append_uint(&encoder, "id", begin->event.link);
         output_count_loss(out, HEPH_LOST_ID, begin->event.offset);
     }
-    if (end_changes_attributes(&begin->event, end))
+    if (end_differs_from_begin(&begin->event, end))
         output_count_loss(out, HEPH_LOST_END, end->offset);
     output_count_loss(out, is_asynchronous ? HEPH_LOST_ASYNC : HEPH_LOST_PAIR, begin->event.offset);
     end_packet(out, &packet);
@@ -498,7 +503,7 @@ static void write_span_end(struct ttr_writer *out, const ttr_event *event)
         write_single_packet(out, event);
 }
 
-/* Writes a begin of which the end never arrived. */
+/* Writes a begin event for which no end has arrived. */
 static void write_unfinished_begin(struct ttr_writer *out, const struct heph_begin *begin)
 {
     struct heph_encoder encoder = prepare_encoder(out, &begin->event);
@@ -517,7 +522,7 @@ static void encode_event(struct ttr_writer *out, const ttr_event *event)
     switch (event->kind) {
     case TTR_KIND_BEGIN:
     case TTR_KIND_ASYNC_BEGIN:
-        if (heph_pairs_accepts(&writer->pairs, event))
+        if (heph_can_keep_begin(&writer->pairs, event))
             write_span_begin(out, event);
         else
             write_single_packet(out, event);
@@ -534,10 +539,10 @@ static void encode_event(struct ttr_writer *out, const ttr_event *event)
     }
 }
 
-/* Returns true if the source of the event is copied in order with its metadata, so that the output
- * equals that trace. The first event of the output decides; events of other sources do not end the
- * copy. */
-static bool copies_source(struct ttr_writer *out, const ttr_event *event)
+/* Returns true if the event's source is copied in order with its metadata, so that the output
+ * equals this trace. The first event of the output decides which source is copied. Events of other
+ * sources do not end the copy. */
+static bool is_source_copied(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
     const struct schema *schema = context_schema(out->t, event->schema);
@@ -555,7 +560,7 @@ static bool copies_source(struct ttr_writer *out, const ttr_event *event)
     return true;
 }
 
-/* Copies a packet of the copied trace. The counters of encoded packets after it continue from its
+/* Copies a packet of the copied trace. Packets that are encoded later continue with the next
  * counter. */
 static void copy_packet(struct ttr_writer *out, const ttr_event *event)
 {
@@ -575,8 +580,8 @@ static void copy_packet(struct ttr_writer *out, const ttr_event *event)
     out->events++;
 }
 
-/* Returns true if the packet has the same meaning in the output as in its source: same epoch,
- * current layout, same stream. */
+/* Returns true if the packet can be copied without a change of meaning: same epoch, current
+ * layout, same stream. */
 static bool can_copy_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
@@ -588,7 +593,8 @@ static bool can_copy_event(struct ttr_writer *out, const ttr_event *event)
            claim_stream_of_pid(writer, load_u32be(event->payload + 8), event->source);
 }
 
-/* Copies a packet with a new counter, because events of its stream may be missing in the output. */
+/* Copies a packet but gives it a new counter, because events of its stream may be missing in the
+ * output. */
 static void copy_with_new_counter(struct ttr_writer *out, const ttr_event *event)
 {
     uint32_t *counter = get_stream_counter(out, load_u32be(event->payload + 8));
@@ -601,12 +607,12 @@ static void copy_with_new_counter(struct ttr_writer *out, const ttr_event *event
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
-    bool is_raw = output_is_own_raw(out, event), is_copied = copies_source(out, event);
+    bool is_raw = output_is_own_raw(out, event), is_copied = is_source_copied(out, event);
     if (is_raw && is_copied)
         copy_packet(out, event);
     else if (event->kind == TTR_KIND_DEFINITION || (event->kind == TTR_KIND_GAP && is_copied))
-        /* definitions of other sources are not written; gaps of the copied source are visible in
-         * its counters */
+        /* omit definitions of other sources; gaps of the copied source are visible in its counters
+         */
         return;
     else if (is_raw && can_copy_event(out, event))
         copy_with_new_counter(out, event);
@@ -642,7 +648,7 @@ ttr_status heph_writer_finish(struct ttr_writer *out, ttr_error *error)
         if (status != TTR_OK)
             return status;
     }
-    /* a trace without events has an epoch, too: an empty file is not a trace */
+    /* write the epoch even without events, since an empty file is not a trace */
     if (!writer->has_epoch && (output_option(out, "epoch") || ttr_writer_bytes(out) == 0))
         append_epoch_packet(out, writer->epoch);
     return check_memory_limit(out, error);

@@ -7,21 +7,25 @@
 
 struct heph_writer {
     uint64_t epoch;
-    /* true after the epoch was chosen; an epoch packet was then written unless the epoch is 0 */
+    /* true after the epoch was chosen; then an epoch packet was written unless the epoch is 0 */
     bool has_epoch;
     bool
-        is_copying_source; /* true if packets of one source are copied together with its metadata */
-    bool is_old;           /* true if the copied source has the layout without substreams */
-    uint16_t copied;       /* id of the copied source */
+        /* true if packets of one source are copied in order, with their metadata */
+        is_copying_source;
+    bool is_old;     /* true if the copied source uses the layout without substreams */
+    uint16_t copied; /* id of the copied source */
     uint32_t spare_streams;
     uint32_t *counters; /* next counter of each stream, by stream index */
     size_t counters_n, counters_capacity;
     struct pair_map streams; /* maps (stream, 0) to an index in `counters` */
-    struct pair_map owners; /* maps (stream, 0) to the source of the process that uses the stream */
+    /* maps (stream, 0) to the source of the process for which the stream is used */
+    struct pair_map owners;
     struct pair_map
-        spare; /* maps (pid, source) to the process's stream, if that differs from the pid */
+        /* maps (pid, source) to the process's stream, if the stream is not the pid */
+        spare;
     struct pair_map written_thread_names,
-        written_process_names; /* maps (thread, 0) to the name that was last written */
+        /* maps (thread, 0) to the name of its process that was written last */
+        written_process_names;
     struct heph_pairs pairs;
     struct buffer path;
     bool is_out_of_memory;

@@ -27,7 +27,7 @@
  *   +--------+-------------+---------------------------------------------+-------------------+
  *
  * Order of calls.  perf_open reads the header, attributes and features, and decides by
- * perf_choose_order whether records can be sorted. Each call of perf_read_batch then fills one
+ * perf_decide_sorting whether records can be sorted. Each call of perf_read_batch then fills one
  * batch: it decodes released records; if none is released, it scans until some are.
  *
  * Algorithm: a windowed natural merge sort. The recorder stores one ring buffer after the other,
@@ -63,16 +63,19 @@
 #define PERF_IDS_MAX ((uint64_t)1 << 24)
 #define PERF_ID_CACHE 1024u
 #define PERF_THREAD_CACHE 1024u
-/* Limits of the queue. If one is reached, records are released early, and events may be out of
- * order. */
-#define PERF_KEYS_MAX ((size_t)1 << 22)      /* queued records */
-#define PERF_UNPACKED_MAX ((size_t)64 << 20) /* unpacked bytes that queued records occupy */
-/* maximum number of file bytes from the first queued record to the scan position */
+/* Limits of the queue of scanned records. If a limit is reached, records leave the queue early, so
+ * events may be out of order. */
+#define PERF_KEYS_MAX ((size_t)1 << 22) /* maximum number of queued records */
+/* maximum number of decompressed bytes that queued records occupy */
+#define PERF_UNPACKED_MAX ((size_t)64 << 20)
+/* maximum distance in bytes, in the file, from the first queued record to the next record to
+ * scan */
 #define PERF_REGION_MAX ((uint64_t)256 << 20)
-/* Payload after a record of a pipe, in bytes, up to which it is checked for completeness before the
- * record is copied. */
+/* A payload of up to this number of bytes that follows a record of a pipe must have arrived
+ * completely before the record is copied. */
 #define PERF_DATA_MAX ((uint64_t)16 << 20)
-#define PERF_SECTION_MAX ((uint64_t)256 << 20) /* largest feature that is parsed, in bytes */
+/* maximum size in bytes of a feature that is parsed */
+#define PERF_SECTION_MAX ((uint64_t)256 << 20)
 
 static inline uint16_t perf_u16(const void *p, bool is_big)
 {
@@ -89,7 +92,7 @@ static inline uint64_t perf_u64(const void *p, bool is_big)
     return is_big ? load_u64be(p) : load_u64le(p);
 }
 
-/* Cursor over bytes of the file, with the byte order of the recorder. */
+/* Cursor over bytes of a file in which numbers have the byte order of the recording machine. */
 struct perf_cursor {
     struct cursor c;
     bool is_big;
@@ -105,7 +108,7 @@ static inline uint64_t perf_read_u64(struct perf_cursor *at)
     return at->is_big ? cursor_u64be(&at->c) : cursor_u64le(&at->c);
 }
 
-/* Parsed members of struct perf_event_attr. A member is 0 if the attribute is too short to contain
+/* Members of struct perf_event_attr. A member is 0 if the stored attribute is too short to contain
  * it. */
 struct perf_request {
     uint64_t config, period, sample_type, read_format, flags, config1, config2, branch_type,
@@ -118,11 +121,11 @@ struct perf_trace;
 struct tracepoint;
 struct tracepoints;
 
-/* A number that is at the same offset in all samples of an event kind. */
+/* A number that has the same offset in all samples of an event kind. */
 struct perf_fixed_field {
     const char *name;
     ttr_id name_id;
-    uint16_t at; /* offset from the start of the record */
+    uint16_t at; /* offset of the number from the start of the record, in bytes */
     bool is_pointer;
 };
 
@@ -133,20 +136,23 @@ struct perf_kind {
     const struct perf_trace *trace;
     struct perf_request request;
     ttr_id name, provider, schema;
-    ttr_id whole; /* full event name as stored, such as "sched:sched_switch" */
+    /* complete event name as stored in the file, such as "sched:sched_switch" */
+    ttr_id whole;
     uint64_t samples;
     uint32_t index;
     /* Offsets of eight-byte values in a SAMPLE record; 0 if samples do not have the value. */
     uint16_t ip_at, tid_at, time_at, id_at, cpu_at;
-    uint16_t parts_at; /* offset of the first value after the fixed-size ones (READ and so on) */
-    uint16_t raw_at;   /* offset of RAW if no value of variable size precedes it, else 0 */
+    /* offset of the first value after those of fixed size (READ and later parts) */
+    uint16_t parts_at;
+    /* offset of RAW if no value of variable size precedes RAW, else 0 */
+    uint16_t raw_at;
     /* Distances in bytes from the end of a record that is not a sample to its sample_id values; 0
      * if absent. */
-    /* `back`: size of the complete sample_id trailer */
+    /* `back`: size in bytes of the complete sample_id trailer */
     uint8_t back, tid_back, time_back, id_back, cpu_back;
     /* format of the tracepoint; NULL if the event is not a tracepoint or its format is unknown */
     const struct tracepoint *tracepoint;
-    /* true if samples have values without a fixed offset, other than RAW */
+    /* true if samples have values other than RAW without a fixed offset */
     bool has_parts;
     /* true if samples have no PERIOD; the last entry of `plain` is then the period that the
      * attribute declares */
@@ -159,14 +165,17 @@ struct perf_kind {
 struct perf_trace {
     ttr *t;
     const struct format *format;
-    uint32_t users;            /* number of readers that hold a reference */
-    uint32_t running;          /* number of readers that have not reached their end */
-    uint64_t samples, records; /* totals of the readers that have reached their end */
-    uint16_t source;           /* index of the source to which the threads belong */
+    uint32_t users; /* number of readers that refer to this state */
+    /* number of readers that have not reached the end of their file */
+    uint32_t running;
+    /* totals of the readers that have reached the end of their file */
+    uint64_t samples, records;
+    uint16_t source; /* index of the source (input trace) to which the threads belong */
     bool is_big, is_pipe;
-    bool has_descriptions; /* the feature EVENT_DESC was read */
+    bool has_descriptions; /* true if the feature EVENT_DESC was read */
     bool is_anchored;
-    int64_t anchor_ns; /* nanoseconds that are added to the times of records */
+    /* number of nanoseconds that is added to the time of each record */
+    int64_t anchor_ns;
     uint64_t anchor_ticks;
     int64_t anchor_wall;
     struct perf_kind **kind;
@@ -180,7 +189,8 @@ struct perf_trace {
         uint64_t both;
         ttr_id thread;
     } threads[PERF_THREAD_CACHE];
-    struct tracepoints *tracepoints; /* NULL if the file has no TRACING_DATA */
+    /* formats of tracepoints; NULL if the file has no TRACING_DATA */
+    struct tracepoints *tracepoints;
     /* offset of TIME in samples of all kinds; invalid if has_mixed_times */
     uint16_t time_at;
     bool has_mixed_times;
@@ -188,14 +198,15 @@ struct perf_trace {
     ttr_id record_name[PERF_TOOL_FIRST]; /* event names of kernel records, by record type */
     /* names of registers by number; NULL if the architecture is unknown */
     const char *const *registers;
-    struct arena arena; /* owns the kinds */
+    struct arena arena; /* arena that owns the event kinds */
 };
 
 /* Sort key of a queued record. */
 struct perf_key {
     uint64_t time;
-    uint32_t at;   /* offset of the record, relative to `perf_order.base` */
-    uint32_t size; /* record size in bytes; bit 31 is set if the record is in the unpacked bytes */
+    uint32_t at; /* offset of the record in bytes, relative to `perf_order.base` */
+    /* record size in bytes; bit 31 is set if the record is in the decompressed bytes */
+    uint32_t size;
 };
 #define PERF_KEY_UNPACKED (1u << 31)
 
@@ -204,43 +215,47 @@ struct perf_order {
      * a merge pass */
     struct perf_key *keys, *spare;
     size_t keys_capacity, spare_capacity, n, sorted, emitted_n;
-    /* bases to which perf_key.at is added: [0] file offset, [1] offset in the unpacked bytes */
+    /* bases to which perf_key.at is added: [0] file offset, [1] offset in the decompressed bytes */
     uint64_t base[2];
-    uint64_t limit; /* greatest time that is released; valid while records are emitted */
+    /* greatest time of records that may leave the queue; valid while records are emitted */
+    uint64_t limit;
     /* newest: greatest time scanned so far; before: greatest time scanned when the previous round
      * ended */
     uint64_t newest, before;
-    uint64_t round_end; /* file offset after the last FINISHED_ROUND */
+    uint64_t round_end; /* file offset that follows the last FINISHED_ROUND record */
     uint64_t last;      /* time of the last emitted record */
     bool is_emitting;
 };
 
-/* Start of a compressed record in the unpacked bytes, to convert their offsets to file offsets. */
+/* Start of a compressed record in the decompressed bytes. It converts offsets of decompressed
+ * bytes to file offsets. */
 struct perf_piece {
-    /* `at`: offset in the unpacked bytes; `offset`: file offset of the compressed record */
+    /* `at`: offset in the decompressed bytes; `offset`: file offset of the compressed record */
     uint64_t at, offset;
 };
 
 struct perf_unpacked {
-    uint8_t *bytes; /* unpacked bytes [from, from + n) that are still needed */
+    uint8_t *bytes; /* decompressed bytes [from, from + n), which are still needed */
     size_t n, capacity;
-    /* from: offset of bytes[0] in the unpacked stream; at: offset of the next record to scan */
+    /* from: offset of bytes[0] in the decompressed stream; at: offset of the next record to scan */
     uint64_t from, at;
     struct perf_piece *pieces;
     size_t pieces_n, pieces_capacity;
     void *decoder;
-    /* bytes consumed of the current compressed record, including its header; 0 if it was not
-     * started */
+    /* number of bytes read of the current compressed record, including its header; 0 if reading
+     * has not started */
     uint32_t done;
-    bool has_more; /* true if complete unpacked records remain because the queue is full */
+    /* true if complete decompressed records remain unscanned because the queue is full */
+    bool has_more;
     bool is_broken;
 };
 
 struct perf_reader {
     struct input *in;
     struct perf_trace *trace;
-    ttr_error *error;    /* error target during a call of perf_read_batch(); never NULL */
-    ttr_error own_error; /* error target if the caller passed NULL */
+    /* receives errors during a call of perf_read_batch(); never NULL */
+    ttr_error *error;
+    ttr_error own_error; /* receives errors if the caller passed NULL */
     /* second open source of the same input, to read features that are after the records; NULL if
      * not needed or impossible */
     struct source *again;
@@ -251,18 +266,20 @@ struct perf_reader {
      * `pass_tag` */
     uint64_t pass_end;
     uint16_t pass_tag;
-    uint64_t data_at; /* file offset of the first record */
-    /* file offset of the payload of the record skipped last; 0 if none, or if its damage was
-     * reported */
+    uint64_t data_at; /* file offset of the first record, in bytes */
+    /* file offset of the payload of the record that was skipped last; 0 if it has no payload, or
+     * if damage of the payload was reported */
     uint64_t payload_at;
     uint64_t samples, records, unknown;
     int64_t last_time; /* time of the last event, in nanoseconds */
     bool has_time;
-    bool sorts; /* records are sorted by time; otherwise emitted in file order */
-    /* is_over: all records are scanned; is_tail: the bytes after the records are being emitted as
-     * definitions */
+    /* true if records are sorted by time; otherwise they are emitted in file order */
+    bool sorts;
+    /* is_over: all records are scanned; is_tail: the bytes after the last record are being emitted
+     * as definitions */
     bool is_over, is_tail;
-    bool is_counted; /* the totals of this reader were added to those of the trace */
+    /* true if the totals of this reader were added to those of the trace */
+    bool is_counted;
     struct perf_order order;
     struct perf_unpacked unpacked;
 };
@@ -271,43 +288,45 @@ struct perf_reader {
  * records, and the payload after one record. The tag of other definitions is the type of their
  * record. */
 enum { PERF_TAG_HEAD = 256, PERF_TAG_TAIL = 257, PERF_TAG_DATA = 258 };
-#define PERF_DEFINITION_MAX ((size_t)1 << 20) /* size limit of such a definition in bytes */
+/* maximum size in bytes of a definition that is not a record */
+#define PERF_DEFINITION_MAX ((size_t)1 << 20)
 
-enum { PERF_UPDATE_NAME = 2 }; /* type of EVENT_UPDATE that the reader uses */
+/* the only type of EVENT_UPDATE that the reader uses: a new name */
+enum { PERF_UPDATE_NAME = 2 };
 
-/* A record that is completely in memory. */
+/* A record of which all bytes are in memory. */
 struct perf_view {
     const uint8_t *p;
     uint32_t size, type;
     uint16_t misc;
-    uint64_t offset; /* file offset, for diagnostics */
+    uint64_t offset; /* file offset of the record, for diagnostics */
 };
 
 enum perf_result {
     PERF_CONSUMED,
-    PERF_HOLD /* the record was not consumed: the batch must end first */,
-    PERF_FAILED /* `reader->error` is set */
+    PERF_HOLD /* the record was not decoded: the current batch must end first */,
+    PERF_FAILED /* decoding failed, and `reader->error` is set */
 };
 
 /* --- perf_open.c: header, attributes, features --- */
 
-/* Name of a source attribute: bit mask of damaged or incomplete features (bits 1 to 63), which the
- * writer leaves out of a copy. */
+/* Name of the source attribute with the bit mask of damaged or incomplete features (bits 1 to 63).
+ * The writer leaves these features out of a copy. */
 #define PERF_BAD_PARTS "trace.bad_parts"
-/* bit 0 of that mask: attributes, or features above 63, are damaged; it is free, since feature 0
- * does not exist */
+/* bit 0 of that mask: attributes, or features above 63, are damaged; bit 0 is unused otherwise,
+ * since feature 0 does not exist */
 #define PERF_BAD_OTHERS ((uint64_t)1)
 
 ttr_status perf_open(struct input *in, ttr_error *error);
 
-/* Corrects feature words with swapped 32-bit halves, as big-endian 32-bit machines write them.
- * Returns whether the halves were swapped. */
-bool perf_features_fix_halves(uint64_t *words);
+/* Swaps back the 32-bit halves of feature words, which big-endian 32-bit machines write in the
+ * wrong order. Returns true if the halves were swapped. */
+bool perf_unswap_feature_words(uint64_t *words);
 void perf_close(struct input *in);
 
 /* Decides whether the reader can sort events: sets reader->sorts if a FINISHED_ROUND record is in
  * the first 16 MiB, or if the file is shorter than that. */
-TTR_MUST ttr_status perf_choose_order(struct perf_reader *reader);
+TTR_MUST ttr_status perf_decide_sorting(struct perf_reader *reader);
 
 /* --- perf_folder.c: folders of many files --- */
 
@@ -318,25 +337,25 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
 
 /* --- perf_kinds.c: event kinds --- */
 
-/* Returns the bytes of the attribute at the cursor, and advances the cursor by `room` bytes. The
+/* Returns a cursor over the bytes of the attribute at `at`, and advances `at` by `room` bytes. The
  * attribute may declare a smaller size. */
-struct cursor perf_attr_bytes(struct perf_cursor *at, uint64_t room);
+struct cursor perf_read_attribute_bytes(struct perf_cursor *at, uint64_t room);
 
 struct perf_trace *perf_trace_new(struct input *in, bool is_big);
 void perf_trace_free(struct perf_trace *trace);
 
-/* Adds an event kind for the bytes of an attribute. Returns NULL if memory is exhausted. */
-TTR_MUST struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr);
+/* Adds an event kind for the bytes of an attribute. Returns NULL if memory is out. */
+TTR_MUST struct perf_kind *perf_add_event_kind(struct perf_trace *trace, struct cursor attr);
 
-/* Maps an event id to an event kind. Returns false if memory is exhausted. */
-TTR_MUST bool perf_kind_add_id(struct perf_trace *trace, struct perf_kind *kind, uint64_t id);
+/* Adds an event id that samples of the event kind contain. Returns false if memory is out. */
+TTR_MUST bool perf_add_id_of_kind(struct perf_trace *trace, struct perf_kind *kind, uint64_t id);
 
 /* Returns the event kind of an event id; NULL if the id is unknown. */
 struct perf_kind *perf_find_kind_by_id(struct perf_trace *trace, uint64_t id);
 
-/* Sets the name of an event kind. "system:event" of a tracepoint is split into provider and name.
- * Returns false if memory is exhausted. */
-TTR_MUST bool perf_kind_set_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name);
+/* Sets the name of an event kind. The name "system:event" of a tracepoint is split into provider
+ * and name. Returns false if memory is out. */
+TTR_MUST bool perf_set_event_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name);
 
 /* Return the event kind of a sample, or of another record; NULL if its id is unknown. */
 static inline struct perf_kind *perf_get_sample_kind(struct perf_trace *trace,
@@ -349,19 +368,20 @@ bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64
 
 /* --- perf_names.c: names of unnamed events --- */
 
-/* Writes the name by which perf prints an unnamed event. Returns its length. */
+/* Writes the name that perf prints for an event without a stored name. Returns the length of the
+ * name in bytes. */
 size_t perf_format_event_name(const struct perf_request *request, char *to, size_t size);
 
 /* --- perf_features.c: parsing of features --- */
 
-/* Returns whether the reader uses a feature. */
-bool perf_feature_is_used(unsigned feature);
+/* Returns true if the reader uses the content of this feature. */
+bool perf_is_used_feature(unsigned feature);
 
-/* Parses the content of a feature. Damage causes a note, not a failure. */
-TTR_MUST ttr_status perf_feature_parse(struct perf_reader *reader, unsigned feature,
+/* Parses the content of a feature. If the content is damaged, adds a note but does not fail. */
+TTR_MUST ttr_status perf_parse_feature(struct perf_reader *reader, unsigned feature,
                                        struct perf_cursor *at);
 
-/* Bytes of the input window. */
+/* Bytes of the input file that are in memory. */
 struct perf_span {
     const uint8_t *p;
     size_t n;
@@ -373,73 +393,76 @@ ttr_status perf_read_batch(struct input *in, ttr_error *error);
 
 /* --- perf_tool.c: records of the perf tool --- */
 
-/* Handles a complete record of the perf tool. Also skips a payload that follows the record and is
- * not included in its size. */
-TTR_MUST ttr_status perf_handle_tool_record(struct perf_reader *reader,
-                                            const struct perf_view *record);
+/* Processes a complete record of the perf tool. If a payload that the record's size does not
+ * include follows, also skips the payload. */
+TTR_MUST ttr_status perf_process_tool_record(struct perf_reader *reader,
+                                             const struct perf_view *record);
 
-/* Reports damage: the payload after a record ends at file offset `there`, before its declared
- * `end`. */
+/* Reports as damage that the payload of a record ends at file offset `there`, before its declared
+ * end `end`. */
 TTR_MUST ttr_status perf_report_cut_payload(struct perf_reader *reader, uint64_t there,
                                             uint64_t end);
 
 /* --- perf_unpack.c: compressed records --- */
 
-/* Decompresses the next chunk of a compressed record into `reader->unpacked`. Call again until
- * *is_done is true. */
-TTR_MUST ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view *record,
-                                      bool *is_done);
-/* Returns the file offset of the compressed record that contained the unpacked byte at offset `at`.
- */
-uint64_t perf_unpacked_file_offset(const struct perf_unpacked *unpacked, uint64_t at);
-void perf_unpacked_free(struct perf_reader *reader);
+/* Decompresses the next part of a compressed record into `reader->unpacked`. The caller repeats
+ * the call until *is_done is true. */
+TTR_MUST ttr_status perf_decompress_chunk(struct perf_reader *reader,
+                                          const struct perf_view *record, bool *is_done);
+/* Returns the file offset of the compressed record that contains the decompressed byte at offset
+ * `at`. */
+uint64_t perf_get_compressed_file_offset(const struct perf_unpacked *unpacked, uint64_t at);
+void perf_free_unpacked_bytes(struct perf_reader *reader);
 
 /* --- perf_resync.c: plausibility, search after damage --- */
 
-/* Returns whether a record header is plausible: a known type, and a size that this type can have.
- */
+/* Returns true if a record header is plausible: its type is known, and its size is possible for
+ * this type. */
 bool perf_is_plausible_record(const uint8_t *header, bool is_big);
 
-/* Returns whether the record type is known. */
+/* Returns true if this record type is known. */
 bool perf_is_known_type(uint32_t type);
 
-/* Returns the first index from `from` on at which several plausible records follow each other;
- * span->n if there is none. `is_end`: the input ends at the end of the span. */
+/* Returns the first index, not below `from`, at which several plausible records follow each other;
+ * span->n if there is none. `is_end` is true if the input ends at the end of the span. */
 size_t perf_find_record(const struct perf_span *span, size_t from, bool is_end, bool is_big);
 
-/* Finds the next record after damage at reader->at, and stores its file offset in *offset. */
+/* Searches for the next record after damage at reader->at, and sets *offset to the file offset of
+ * that record. */
 TTR_MUST ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset);
 
 /* --- perf_order.c: queue sorted by time --- */
 
-/* Loads the bytes from file offset `offset` on, at least `need` unless the file ends. Queued
- * records stay in the window. Call only while the batch is empty, since the window may move. */
-TTR_MUST ttr_status perf_load_span(struct perf_reader *reader, uint64_t offset, uint64_t need,
-                                   struct perf_span *span);
+/* Loads at least `need` bytes from file offset `offset` on, or fewer if the file ends. Queued
+ * records remain in memory. Call it only while the batch is empty, since bytes in memory may
+ * move. */
+TTR_MUST ttr_status perf_load_bytes(struct perf_reader *reader, uint64_t offset, uint64_t need,
+                                    struct perf_span *span);
 
-/* Queues a record. Returns false if memory is exhausted. */
-TTR_MUST bool perf_order_add(struct perf_reader *reader, struct perf_key key);
+/* Adds a record to the queue. Returns false if memory is out. */
+TTR_MUST bool perf_queue_record(struct perf_reader *reader, struct perf_key key);
 
-/* Sorts the queue, and permits emission of the records up to time `limit`. Returns false if memory
- * is exhausted. */
-TTR_MUST bool perf_order_release(struct perf_reader *reader, uint64_t limit);
+/* Sorts the queue, and allows records up to time `limit` to leave it. Returns false if memory is
+ * out. */
+TTR_MUST bool perf_release_queued_records(struct perf_reader *reader, uint64_t limit);
 
-/* Removes emitted records from the queue, and the unpacked bytes that no queued record needs. */
-void perf_order_drop_emitted(struct perf_reader *reader);
-void perf_order_free(struct perf_reader *reader);
+/* Removes emitted records from the queue, and frees the decompressed bytes that no queued record
+ * needs. */
+void perf_remove_emitted_records(struct perf_reader *reader);
+void perf_free_queue(struct perf_reader *reader);
 
 /* --- perf_event.c: threads, times, events --- */
 
-/* Returns the thread with this pid and tid, which is added if it is new. Returns 0 if memory is
- * exhausted. */
+/* Returns the thread with this pid and tid. Adds the thread if it is new. Returns 0 if memory is
+ * out. */
 ttr_id perf_find_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);
 
-/* Converts ticks to nanoseconds. Sets TTR_EVENT_CLAMPED in *flags (may be NULL) if they overflow.
- */
+/* Converts stored ticks to nanoseconds. If the result overflows, sets TTR_EVENT_CLAMPED in *flags
+ * (may be NULL). */
 int64_t perf_ticks_to_ns(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags);
 
-/* Appends an event for a record to the batch. `time` is the stored time, or 0 if the record has
- * none; then the event gets the time of the previous event. */
+/* Appends an event to the batch for a record. `time` is the stored time in ticks, or 0 if the
+ * record has no time: then the event gets the time of the previous event. */
 ttr_event *perf_add_event(struct perf_reader *reader, const struct perf_view *record,
                           uint64_t time);
 
@@ -449,11 +472,12 @@ ttr_event *perf_add_event(struct perf_reader *reader, const struct perf_view *re
 TTR_MUST enum perf_result perf_decode_record(struct perf_reader *reader,
                                              const struct perf_view *record);
 
-#define PERF_NO_PROCESS UINT32_MAX /* pid -1: the kernel, or a thread that has exited */
+/* pid -1 means the kernel, or a thread that has exited */
+#define PERF_NO_PROCESS UINT32_MAX
 
 /* --- perf_parts.c: variable parts of samples --- */
 
-/* Indices in perf_parts.single of the eight-byte values without a fixed offset. */
+/* Indices in perf_parts.single of the eight-byte values that have no fixed offset in samples. */
 enum {
     PERF_SINGLE_WEIGHT,
     PERF_SINGLE_DATA_SRC,
@@ -465,13 +489,13 @@ enum {
     PERF_SINGLES
 };
 
-/* Bit of branch_type: a u64 index precedes the branches. */
+/* Bit of branch_type: a u64 index precedes the list of branches. */
 #define PERF_BRANCH_HW_INDEX ((uint64_t)1 << 17)
-/* bit of branch_type: one u64 per branch follows the branches */
+/* bit of branch_type: one u64 for each branch follows the list of branches */
 #define PERF_BRANCH_COUNTERS ((uint64_t)1 << 19)
 
-/* A variable part of a sample: an array, text or stack. p is NULL if the part is absent or damaged.
- */
+/* A part of a sample without a fixed size: an array, a text or a stack. p is NULL if the part is
+ * absent or damaged. */
 struct perf_part {
     const uint8_t *p;
     uint64_t n;
@@ -483,12 +507,13 @@ struct perf_part {
 struct perf_parts {
     struct perf_part read, chain, raw, branches, regs_user, stack_user, regs_intr, aux;
     const uint8_t *single[PERF_SINGLES];
-    bool is_whole; /* true if all parts fit into the record and nothing follows the last part */
+    /* true if all parts fit into the record and no bytes follow the last part */
+    bool is_whole;
 };
 
-/* Locates the variable parts of a sample. */
-void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
-                     struct perf_parts *parts);
+/* Finds the variable parts of a sample and stores their addresses in *parts. */
+void perf_find_sample_parts(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
+                            struct perf_parts *parts);
 
 /* --- perf_sample.c: samples to events --- */
 
@@ -498,36 +523,36 @@ TTR_MUST enum perf_result perf_decode_sample(struct perf_reader *reader,
 /* --- perf_fields.c, perf_record_fields.c: lazy decoding of fields --- */
 
 /* Implements field_ops.frames. A sample without a callchain has its ip as only frame. */
-uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses,
-                     uint32_t room);
+uint32_t perf_get_sample_frames(const struct perf_kind *kind, const ttr_event *event,
+                                uint64_t *addresses, uint32_t room);
 
 extern const struct field_ops perf_sample_field_ops, perf_record_field_ops;
 
-/* Reads the i-th field of the common context. Returns false after the last one. */
-bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
-                       ttr_field *field);
+/* Reads field number `i` of the common context. Returns false if `i` is too large. */
+bool perf_read_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
+                            ttr_field *field);
 
 /* --- perf_symbols.c: mappings and build ids --- */
 
-/* Adds mappings, kernel symbols and forks to the context for symbolization. `end` is the size of
- * the record without its trailer. Returns false if memory is exhausted. */
-TTR_MUST bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *record,
-                                      uint32_t end, int64_t time);
+/* Adds a mapping, kernel symbol or fork to the data for symbolization. `end` is the size in bytes
+ * of the record without its trailer. Returns false if memory is out. */
+TTR_MUST bool perf_add_symbol_record(struct perf_trace *trace, const struct perf_view *record,
+                                     uint32_t end, int64_t time);
 
-/* Parse one BUILD_ID record, or a feature that consists of such records. */
-TTR_MUST bool perf_build_id_add_record(struct perf_trace *trace, const struct perf_view *record);
-TTR_MUST ttr_status perf_build_ids_parse(struct perf_reader *reader, struct perf_cursor *at);
+/* Read the build ids of one BUILD_ID record, or of a feature that consists of such records. */
+TTR_MUST bool perf_add_build_id_record(struct perf_trace *trace, const struct perf_view *record);
+TTR_MUST ttr_status perf_parse_build_ids(struct perf_reader *reader, struct perf_cursor *at);
 
 /* --- perf_tracing.c: tracepoints --- */
 
-/* Parses TRACING_DATA: the formats of all tracepoints. */
-TTR_MUST ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at);
+/* Parses the feature TRACING_DATA, which contains the formats of all tracepoints. */
+TTR_MUST ttr_status perf_parse_tracing_data(struct perf_reader *reader, struct perf_cursor *at);
 
-/* Looks up the tracepoint of an event kind by its id, which is in the config of the attribute. */
-void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind);
+/* Finds the tracepoint of an event kind by its id, which is the config of the attribute. */
+void perf_set_tracepoint_of_kind(struct perf_trace *trace, struct perf_kind *kind);
 
-/* Decodes the RAW bytes of a sample into the event by its tracepoint format. Returns false if
- * memory is exhausted. */
+/* Decodes the RAW bytes of a sample into the event, by the format of the tracepoint. Returns false
+ * if memory is out. */
 TTR_MUST bool perf_decode_tracepoint(struct perf_reader *reader, const struct perf_kind *kind,
                                      ttr_event *event);
 

@@ -12,15 +12,16 @@
 #include "base/status.h"
 #include "formats/perf/perf_write.h"
 
-/* Times above this, in ns (1973 in Unix time), are Unix times: no machine has an uptime of three
- * years. */
+/* Greater times, in ns since boot, must be Unix times (this one is in 1973): no machine runs for
+ * three years. */
 #define UNIX_TIMES INT64_C(100000000000000000)
 #define UPTIME_NS INT64_C(3600000000000)
-#define CLOCK_ID 1u /* CLOCK_MONOTONIC, for clockid */
+#define CLOCK_ID 1u /* number of CLOCK_MONOTONIC, stored as clockid */
 #define TRACEPOINTS_FIRST 2000u
 #define TRACEPOINTS_MAX 60000u
 #define ENCODED_FRAMES_MAX 4096u
-#define SAMPLE_ROOM 256u /* bytes of a sample other than its stack and EventHeader */
+/* maximum size in bytes of a sample without its stack and EventHeader */
+#define SAMPLE_ROOM 256u
 #define ROUND_BYTES ((uint64_t)1 << 20)
 #define DUMMY_ID 1u
 #define DUMMY_TYPE \
@@ -52,8 +53,8 @@ static void declare_dummy_event(struct perf_data_writer *put)
     perf_data_writer_add_event(put, bytes, (ttr_text){"dummy", 5}, &id, 1);
 }
 
-/* Returns the text of the first attribute that has one of these names: each source format has
- * another name for it. */
+/* Returns the text of the first attribute that has one of these names, since source formats name
+ * it differently. */
 static ttr_text find_text_attribute(const ttr *t, uint16_t source, const char *const *names)
 {
     ttr_attribute attribute;
@@ -145,9 +146,10 @@ static struct perf_sample make_sample(struct ttr_writer *out, const ttr_event *e
     return about;
 }
 
-/* Writes a COMM record for a thread or process unless the previous record had the same name. */
-static void encode_name(struct ttr_writer *out, struct perf_sample about, uint64_t key, uint64_t of,
-                        ttr_id name)
+/* Writes a COMM record with the name of a thread or process. Writes nothing if the previous record
+ * had the same name. */
+static void encode_thread_name(struct ttr_writer *out, struct perf_sample about, uint64_t key,
+                               uint64_t of, ttr_id name)
 {
     struct perf_writer *writer = out->ctx;
     const uint32_t *told = pair_map_get(&writer->written_names, key, of);
@@ -169,16 +171,17 @@ static void encode_thread_names(struct ttr_writer *out, const ttr_event *event,
     first.tid = about->pid;
     size_t before = out->buffer.n + ((struct perf_writer *)out->ctx)->put.plain.n;
     if (thread.process_name && !(is_first && thread.thread_name))
-        encode_name(out, first, (uint64_t)event->source << 32 | about->pid, 1, thread.process_name);
-    encode_name(out, *about, event->thread, 0, thread.thread_name);
+        encode_thread_name(out, first, (uint64_t)event->source << 32 | about->pid, 1,
+                           thread.process_name);
+    encode_thread_name(out, *about, event->thread, 0, thread.thread_name);
     if (out->buffer.n + ((struct perf_writer *)out->ctx)->put.plain.n != before)
         output_count_loss(out, PERF_LOSS_NAME, event->offset);
 }
 
 /* --- Attributes and tracepoints of event kinds --- */
 
-/* Returns the number of a tracepoint, and declares it on first use. Returns 0 if there are too many
- * tracepoints. */
+/* Returns the number of a tracepoint. Declares the tracepoint on first use. Returns 0 if there are
+ * too many tracepoints. */
 static uint32_t find_tracepoint(struct perf_writer *writer, const char *name, size_t n)
 {
     uint64_t key = hash_bytes(name, n);
@@ -221,8 +224,8 @@ static bool add_kind(struct perf_writer *writer, const char *name, size_t n, uin
     return true;
 }
 
-/* Returns the index in `kind` for the tracepoint of an event. Returns UINT32_MAX if there are too
- * many. */
+/* Returns the index in `kind` for the tracepoint of an event; UINT32_MAX if there are too many
+ * tracepoints. */
 static uint32_t find_kind_by_name(struct perf_writer *writer, const ttr_event *event,
                                   uint64_t sample_type)
 {
@@ -255,8 +258,8 @@ static uint32_t find_kind(struct perf_writer *writer, const ttr_event *event, ui
 
 /* --- Callchains --- */
 
-/* Stores the callchain in writer->chain. The marks PERF_CONTEXT_KERNEL and PERF_CONTEXT_USER
- * precede the frames of each mode. Returns the number of words. */
+/* Stores the callchain in writer->chain. A mark (PERF_CONTEXT_KERNEL or PERF_CONTEXT_USER)
+ * precedes the frames of each mode. Returns the number of words. */
 static size_t build_callchain(struct ttr_writer *out, const ttr_event *event)
 {
     struct perf_writer *writer = out->ctx;
@@ -356,7 +359,7 @@ static bool find_number_field(const ttr *t, const ttr_event *event, const char *
     return true;
 }
 
-/* Copies the fields of an MMAP2 record other than start and size. */
+/* Reads the fields that an MMAP2 record needs besides start and size into *mapping. */
 static void read_mapping_fields(const ttr *t, const ttr_event *event, struct perf_mapping *mapping)
 {
     const struct {
@@ -402,8 +405,8 @@ static bool encode_mapping(struct ttr_writer *out, const ttr_event *event,
     return true;
 }
 
-/* Writes a COMM record if a thread event has exactly the fields of COMM. Returns false otherwise.
- */
+/* Writes a COMM record if the fields of a thread event are exactly those of COMM. Returns false
+ * otherwise. */
 static bool encode_comm(struct ttr_writer *out, const ttr_event *event,
                         const struct perf_sample *about)
 {
@@ -437,8 +440,8 @@ static void encode_gap(struct ttr_writer *out, const ttr_event *event,
     perf_data_writer_add_lost(&writer->put, DUMMY_TYPE, about, event->link);
 }
 
-/* Writes FINISHED_ROUND after each MiB while events arrive in order of time, so that readers need
- * little memory. */
+/* Writes a FINISHED_ROUND record after each MiB of ordered events, so that readers need little
+ * memory. */
 static void finish_large_round(struct perf_writer *writer, uint64_t time)
 {
     writer->is_disordered |= time < writer->newest;
@@ -475,8 +478,8 @@ static void set_tracing_data_feature(struct perf_writer *writer)
     buffer_free(&block);
 }
 
-/* Writes the header of a pipe, then its first records, which were buffered until the formats of all
- * tracepoints were known. */
+/* Writes the header of a pipe and its first records. The records were kept until the formats of
+ * all tracepoints were known. */
 static ttr_status write_pipe_start(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_writer *writer = out->ctx;
@@ -501,7 +504,7 @@ ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
         set_tracing_data_feature(writer);
     if (writer->put.spec.is_pipe)
         return write_pipe_start(out, error);
-    /* if no record was written, writes one: a size of 0 would mean that the recorder was killed */
+    /* write a record if none was written: a size of 0 would mean that the recorder was killed */
     if (writer->put.plain_bytes == 0)
         perf_data_writer_finish_round(&writer->put);
     perf_data_writer_write_end(&writer->put);

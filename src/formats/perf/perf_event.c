@@ -1,4 +1,4 @@
-/* Members of ttr_event that all kernel records set: thread, time, CPU. */
+/* Sets the members of ttr_event that all kernel records have: thread, time, CPU. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 

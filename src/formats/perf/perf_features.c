@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-/* Reads a text: u32 size, then characters padded with zeros to that size. */
+/* Reads a text: u32 size, then that number of characters, padded with zeros. */
 static ttr_text read_feature_text(struct perf_cursor *at)
 {
     uint32_t n = perf_read_u32(at);
@@ -30,7 +30,7 @@ static bool add_number_attribute(const struct perf_reader *reader, const char *n
                                  &(ttr_value){.type = TTR_TYPE_UINT, .v.u = number});
 }
 
-/* Adds the command as an attribute, its arguments separated by spaces. */
+/* Adds the recorded command as an attribute; spaces separate its arguments. */
 static bool parse_command(const struct perf_reader *reader, struct perf_cursor *at)
 {
     struct buffer text;
@@ -49,8 +49,8 @@ static bool parse_command(const struct perf_reader *reader, struct perf_cursor *
     return is_fine;
 }
 
-/* Returns the event kind that EVENT_DESC entry i describes. It is found by the ids of the entry, or
- * by i if the entry has no ids. */
+/* Returns the event kind that entry number `i` of EVENT_DESC describes: by the ids of the entry,
+ * or by `i` if the entry has no ids. */
 static struct perf_kind *find_described_kind(struct perf_trace *trace, uint32_t i,
                                              const struct perf_cursor *ids, uint32_t ids_n)
 {
@@ -63,32 +63,32 @@ static struct perf_kind *find_described_kind(struct perf_trace *trace, uint32_t 
     return i < trace->kinds_n ? trace->kind[i] : NULL;
 }
 
-/* EVENT_DESC: u32 n, u32 bytes of an attribute, n x {attribute, u32 ids, text, ids}. */
+/* Parses EVENT_DESC: u32 n, u32 bytes of an attribute, n x {attribute, u32 ids, text, ids}. */
 static ttr_status parse_event_desc(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
     uint32_t n = perf_read_u32(at), bytes = perf_read_u32(at);
     bool has_kinds = trace->kinds_n > 0;
     for (uint32_t i = 0; i < n && i < PERF_KINDS_MAX; i++) {
-        struct cursor attr = perf_attr_bytes(at, bytes);
+        struct cursor attr = perf_read_attribute_bytes(at, bytes);
         uint32_t ids_n = perf_read_u32(at);
         ttr_text name = read_feature_text(at);
         struct perf_cursor ids = {cursor_slice(&at->c, (uint64_t)ids_n * 8), at->is_big};
         if (at->c.failed)
             return input_add_damage(reader->in, at->c.offset, 0, "perf.bad-feature", reader->error,
                                     "the descriptions of events end inside the one of event %u", i);
-        struct perf_kind *kind =
-            has_kinds ? find_described_kind(trace, i, &ids, ids_n) : perf_kind_add(trace, attr);
-        bool is_fine = !kind ? has_kinds : perf_kind_set_name(trace, kind, name);
+        struct perf_kind *kind = has_kinds ? find_described_kind(trace, i, &ids, ids_n)
+                                           : perf_add_event_kind(trace, attr);
+        bool is_fine = !kind ? has_kinds : perf_set_event_name(trace, kind, name);
         while (is_fine && kind && !has_kinds && cursor_left(&ids.c) >= 8)
-            is_fine = perf_kind_add_id(trace, kind, perf_read_u64(&ids));
+            is_fine = perf_add_id_of_kind(trace, kind, perf_read_u64(&ids));
         if (!is_fine)
             return fail_memory(reader->error);
     }
     return TTR_OK;
 }
 
-/* CLOCK_DATA: one instant in wall-clock time and in trace time, in ns. */
+/* Parses CLOCK_DATA: one instant in wall-clock time and in trace time, in ns. */
 static bool parse_clock_data(const struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
@@ -103,7 +103,7 @@ static bool parse_clock_data(const struct perf_reader *reader, struct perf_curso
     return add_number_attribute(reader, "clock", clock);
 }
 
-/* PMU_MAPPINGS: u32 n, n x {u32 type, text}. */
+/* Parses PMU_MAPPINGS: u32 n, n x {u32 type, text}. */
 static bool parse_pmu_mappings(const struct perf_reader *reader, struct perf_cursor *at)
 {
     uint32_t n = perf_read_u32(at);
@@ -159,7 +159,7 @@ static bool parse_attribute_feature(const struct perf_reader *reader, unsigned f
     }
 }
 
-bool perf_feature_is_used(unsigned feature)
+bool perf_is_used_feature(unsigned feature)
 {
     switch (feature) {
     case PERF_FEATURE_TRACING_DATA:
@@ -177,13 +177,13 @@ bool perf_feature_is_used(unsigned feature)
     }
 }
 
-ttr_status perf_feature_parse(struct perf_reader *reader, unsigned feature, struct perf_cursor *at)
+ttr_status perf_parse_feature(struct perf_reader *reader, unsigned feature, struct perf_cursor *at)
 {
     if (feature == PERF_FEATURE_EVENT_DESC)
         return parse_event_desc(reader, at);
     if (feature == PERF_FEATURE_TRACING_DATA)
-        return perf_tracing_parse(reader, at);
+        return perf_parse_tracing_data(reader, at);
     if (feature == PERF_FEATURE_BUILD_ID)
-        return reader->in->flags & TTR_READ_SYMBOLS ? perf_build_ids_parse(reader, at) : TTR_OK;
+        return reader->in->flags & TTR_READ_SYMBOLS ? perf_parse_build_ids(reader, at) : TTR_OK;
     return parse_attribute_feature(reader, feature, at) ? TTR_OK : fail_memory(reader->error);
 }

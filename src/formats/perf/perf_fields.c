@@ -22,13 +22,13 @@ enum stage {
 struct sample_iter {
     const struct perf_kind *kind;
     struct perf_parts parts;
-    struct perf_cursor at; /* elements of the current array */
+    struct perf_cursor at; /* elements of the current array that are not emitted yet */
     uint64_t mask;         /* bit mask of the registers that are not emitted yet */
     uint64_t left;         /* number of elements that are not emitted yet */
-    uint32_t i;            /* index of the next field within the stage */
-    /* `stage`: next stage; `elements`: stage that emits the current array; both enum stage */
+    uint32_t i;            /* index of the next field of the current stage */
+    /* `stage`: next stage; `elements`: stage of which the current array is; both are enum stage */
     uint8_t stage, elements;
-    uint8_t part; /* next member of the current struct element */
+    uint8_t part; /* index of the next member of the current struct element */
     /* has_parts: variable parts follow; is_elsewhere: the tracepoint decoder emits RAW and the
      * stack */
     bool has_parts, is_elsewhere;
@@ -66,7 +66,7 @@ static void set_bytes_field(ttr_field *field, const char *name, const struct per
         (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)part->p, (size_t)part->n}};
 }
 
-/* Sets an array field for a variable part. The iterator then emits its elements. */
+/* Makes `field` an array for a variable part of a sample. The next calls emit the elements. */
 static void set_array_field(struct sample_iter *iter, ttr_field *field, const char *name,
                             const struct perf_part *part, size_t bytes)
 {
@@ -107,7 +107,7 @@ static bool emit_counter_values(struct sample_iter *iter, const ttr_event *event
                              iter->at.is_big};
     bool is_group = format & PERF_READ_GROUP;
     struct cursor single = at.c;
-    /* skip the count of values, or the single value, so that the times are next */
+    /* skip the number of values, or the single value: the times follow */
     (void)cursor_skip(&at.c, 8);
     for (uint32_t i = 0; i < 2; i++) {
         uint64_t value = format & heads[i].bit ? perf_read_u64(&at) : 0;
@@ -115,7 +115,7 @@ static bool emit_counter_values(struct sample_iter *iter, const ttr_event *event
             continue;
         set_number_field(field, heads[i].name, value, TTR_DISPLAY_NONE);
         iter->i = i + 1;
-        iter->stage = STAGE_READ; /* the next call continues with this stage */
+        iter->stage = STAGE_READ; /* more times may follow: continue with this stage */
         return true;
     }
     iter->i = 0;
@@ -125,8 +125,8 @@ static bool emit_counter_values(struct sample_iter *iter, const ttr_event *event
     return true;
 }
 
-/* Emits a counter value: a number, or a struct {event, id, value, lost} if it has an id. For a
- * single value, the id and the lost count follow the times (PERF-SAMPLE-3). */
+/* Emits one counter value: a number, or a struct {event, id, value, lost} if the value has an id.
+ * For a single value, id and lost count follow the times (PERF-SAMPLE-3). */
 static void emit_counter_value(struct sample_iter *iter, ttr_field *field)
 {
     static const char *const names[] = {"", "event", "id", "value", "lost"};
@@ -169,7 +169,7 @@ static bool emit_branches(struct sample_iter *iter, const ttr_event *event, ttr_
     return true;
 }
 
-/* Emits a branch as a struct {from, to, flags}. */
+/* Emits one branch as a struct {from, to, flags}. */
 static void emit_branch(struct sample_iter *iter, ttr_field *field)
 {
     static const char *const names[] = {"from", "to", "flags"};
@@ -204,7 +204,8 @@ static bool emit_registers(struct sample_iter *iter, const ttr_event *event, ttr
     return true;
 }
 
-/* Emits a register, named by number if the architecture is unknown. */
+/* Emits the value of one register. The field's name is the register's number if the architecture
+ * is unknown. */
 static void emit_register(struct sample_iter *iter, ttr_field *field)
 {
     static const char *const numbers[64] = {
@@ -223,8 +224,8 @@ static void emit_register(struct sample_iter *iter, ttr_field *field)
     iter->left--;
 }
 
-/* Emits the next eight-byte value; WEIGHT_STRUCT is split into three numbers. */
-static bool emit_single_part(struct sample_iter *iter, ttr_field *field)
+/* Emits the next eight-byte value of a sample; splits WEIGHT_STRUCT into three numbers. */
+static bool emit_eight_byte_value(struct sample_iter *iter, ttr_field *field)
 {
     static const struct {
         const char *name;
@@ -248,7 +249,7 @@ static bool emit_single_part(struct sample_iter *iter, ttr_field *field)
         iter->i = 0;
         return false;
     }
-    iter->stage = STAGE_SINGLE; /* the next call continues with this stage */
+    iter->stage = STAGE_SINGLE; /* more values may follow: continue with this stage */
     uint64_t x = perf_u64(iter->parts.single[iter->i], iter->at.is_big);
     if (iter->i == PERF_SINGLE_WEIGHT && has_weights) {
         unsigned part = iter->part++;
@@ -281,14 +282,14 @@ static bool is_code_address(uint64_t x)
     return x < PERF_CONTEXT_FIRST;
 }
 
-uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses,
-                     uint32_t room)
+uint32_t perf_get_sample_frames(const struct perf_kind *kind, const ttr_event *event,
+                                uint64_t *addresses, uint32_t room)
 {
     struct perf_parts parts;
     bool is_big = kind->trace->is_big;
     uint32_t n = 0;
     if (kind->request.sample_type & PERF_SAMPLE_HAS_CALLCHAIN) {
-        perf_parts_find(kind, event->payload, event->payload_size, &parts);
+        perf_find_sample_parts(kind, event->payload, event->payload_size, &parts);
         for (uint64_t i = 0; i < parts.chain.n; i++) {
             uint64_t address = perf_u64(parts.chain.p + 8 * i, is_big);
             if (!is_code_address(address))
@@ -307,7 +308,7 @@ uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint6
 
 static bool emit_frames(struct sample_iter *iter, const ttr_event *event, ttr_field *field)
 {
-    uint32_t n = perf_frames(iter->kind, event, NULL, 0);
+    uint32_t n = perf_get_sample_frames(iter->kind, event, NULL, 0);
     if (n == 0)
         return false;
     set_field_name(field, "frames");
@@ -325,7 +326,7 @@ static void emit_frame(struct sample_iter *iter, const ttr_event *event, ttr_fie
     uint64_t address = perf_read_u64(&iter->at);
     while (!iter->at.c.failed && !is_code_address(address))
         address = perf_read_u64(&iter->at);
-    if (iter->at.c.failed) /* without a callchain, the ip is the only frame */
+    if (iter->at.c.failed) /* samples without a callchain have their ip as the only frame */
         address = perf_u64(event->payload + iter->kind->ip_at, iter->at.is_big);
     set_number_field(field, "", address, TTR_DISPLAY_POINTER);
     field->group = TTR_GROUP_PAYLOAD;
@@ -342,7 +343,7 @@ static void init_sample_iter(struct sample_iter *iter, const struct perf_kind *k
     iter->has_parts =
         kind->has_parts || (kind->request.sample_type & PERF_SAMPLE_HAS_RAW && !is_elsewhere);
     if (iter->has_parts)
-        perf_parts_find(kind, event->payload, event->payload_size, &iter->parts);
+        perf_find_sample_parts(kind, event->payload, event->payload_size, &iter->parts);
 }
 
 static bool emit_fixed_field(struct sample_iter *iter, const ttr_event *event, ttr_field *field)
@@ -352,7 +353,7 @@ static bool emit_fixed_field(struct sample_iter *iter, const ttr_event *event, t
         return false;
     }
     set_fixed_field(field, iter->kind, iter->i++, event);
-    iter->stage = STAGE_PLAIN; /* the next call continues with this stage */
+    iter->stage = STAGE_PLAIN; /* more numbers may follow: continue with this stage */
     return true;
 }
 
@@ -395,7 +396,7 @@ static bool emit_stage_field(struct sample_iter *iter, unsigned stage, const ttr
     case STAGE_STACK_USER:
         return emit_bytes(field, "user_stack", &iter->parts.stack_user);
     case STAGE_SINGLE:
-        return emit_single_part(iter, field);
+        return emit_eight_byte_value(iter, field);
     case STAGE_AUX:
         return emit_bytes(field, "aux", &iter->parts.aux);
     default:
@@ -413,15 +414,15 @@ static bool emit_next_field(struct sample_iter *iter, const ttr_event *event, tt
     while (iter->stage < STAGE_OVER) {
         unsigned stage = iter->stage;
         bool is_skipped = !iter->has_parts && stage > STAGE_PLAIN && stage < STAGE_FRAMES;
-        iter->stage++; /* emit_stage_field() resets this if the stage has more fields */
+        iter->stage++; /* emit_stage_field() undoes this if the stage has more fields */
         if (!is_skipped && emit_stage_field(iter, stage, event, field))
             return true;
     }
     return false;
 }
 
-bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
-                       ttr_field *field)
+bool perf_read_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
+                            ttr_field *field)
 {
     struct sample_iter iter;
     if (PERF_LIKELY(!kind->has_parts)) {
@@ -447,11 +448,11 @@ static bool sample_fields_next(ttr_fields *fields, ttr_field *field)
     return emit_next_field((struct sample_iter *)fields->state, fields->event, field);
 }
 
-static uint32_t sample_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
-                              uint32_t room)
+static uint32_t get_frames_of_sample(const void *ctx, const ttr_event *event, uint64_t *addresses,
+                                     uint32_t room)
 {
-    return perf_frames(ctx, event, addresses, room);
+    return perf_get_sample_frames(ctx, event, addresses, room);
 }
 
 const struct field_ops perf_sample_field_ops = {
-    .begin = sample_fields_begin, .next = sample_fields_next, .frames = sample_frames};
+    .begin = sample_fields_begin, .next = sample_fields_next, .frames = get_frames_of_sample};

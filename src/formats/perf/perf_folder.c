@@ -18,7 +18,8 @@ static bool is_data_file_name(const char *name)
            strspn(name + n, "0123456789") == strlen(name + n);
 }
 
-/* Opens a file data.N without parsing. join_trace() attaches the trace of `data` later. */
+/* Opens a file data.N without parsing it. join_trace() later attaches it to the trace of the file
+ * `data`. */
 static ttr_status open_data_file(struct input *in, ttr_error *error)
 {
     struct perf_reader *reader = in->ctx;
@@ -44,7 +45,7 @@ static const struct format format_part = {
     .reader = &part_reader,
 };
 
-/* Arguments shared by all inputs of a folder. */
+/* Arguments that all inputs of a folder have in common. */
 struct folder_opening {
     ttr *t;
     struct folder *folder;
@@ -76,7 +77,7 @@ static struct input *join_trace(const struct folder_opening *opening,
     trace->users++;
     trace->running++;
     context_share_attributes(opening->t, in->id, trace->source);
-    if (perf_choose_order(reader) == TTR_OK)
+    if (perf_decide_sorting(reader) == TTR_OK)
         return in;
     ttr_close(&in->base);
     return NULL;
@@ -91,7 +92,8 @@ static size_t count_data_files(const struct folder *folder)
     return n < PARTS_MAX ? n : PARTS_MAX;
 }
 
-/* Opens data.0, data.1, ... and stores the readers after in[0]. Returns false if one fails. */
+/* Opens data.0, data.1, ... and stores their readers after in[0]. Returns false if a file cannot
+ * be opened. */
 static bool open_data_files(const struct folder_opening *opening, ttr_reader **in, size_t room,
                             size_t *n)
 {
@@ -145,7 +147,7 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
     size_t parts = only && !is_data_file_name(only) ? 0 : count_data_files(folder);
     if (parts) {
         opening.how.chunk = source_chunk_size(parts + 1);
-        /* a merged trace has no file order, so it cannot be copied record by record */
+        /* a merged trace has no file order, so its records cannot be copied one by one */
         ctx.flags &= ~TTR_READ_DEFINITIONS;
     }
     if (!file)

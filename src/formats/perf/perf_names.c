@@ -58,8 +58,8 @@ static void append_guest_modifiers(struct text *text, const struct perf_request 
                      no_guest ? "" : "G");
 }
 
-/* Appends the modifiers: "u" if only user mode is counted, one "p" per level of precise_ip, "H" and
- * "G" for host and guest. */
+/* Appends the modifiers of an event: "u" if only user mode is counted, one "p" per level of
+ * precise_ip, "H" for host, "G" for guest. */
 static void append_modifiers(struct text *text, const struct perf_request *request)
 {
     static const struct {
@@ -103,7 +103,7 @@ static void append_breakpoint(struct text *text, const struct perf_request *requ
 size_t perf_format_event_name(const struct perf_request *request, char *to, size_t size)
 {
     struct text text = {to, 0, size};
-    /* on CPUs with several kinds of cores the upper half of config is the PMU */
+    /* on CPUs with several kinds of cores, the upper half of config identifies the PMU */
     uint64_t config = request->config & UINT32_MAX;
     switch (request->type) {
     case PERF_TYPE_HARDWARE_EVENT:

@@ -19,22 +19,22 @@
 #define ROUND_SEARCH_MAX ((uint64_t)16 << 20) /* bytes that are searched for a FINISHED_ROUND */
 
 #define FILE_SIZE_MAX \
-    ((uint64_t)1 << 48) /* greater section sizes are damage: no file is as large */
+    ((uint64_t)1 << 48) /* a larger section must be damage: no file has this size */
 
 struct file_section {
     uint64_t offset, size;
     uint64_t declared_at; /* file offset of this {offset, size} pair, for diagnostics */
 };
 
-/* Returns the file offset at which to report a damaged section: that of the section if any of its
- * bytes could be read, else that of the {offset, size} pair that declares it. */
+/* Returns the file offset at which to report damage of a section: the section's own if any of its
+ * bytes were read, else that of the {offset, size} pair. */
 static uint64_t find_damage_offset(const struct file_section *section, size_t got)
 {
     return got ? section->offset : section->declared_at;
 }
 
-/* Appends a section of a compressed input to the buffer, for which the input is decompressed a
- * second time. Starts again from the beginning if the section is before the current offset. */
+/* Appends a section of a compressed input to `to`. Decompresses the input a second time, and
+ * starts again from its beginning if the section precedes the current offset. */
 static ttr_status load_section_again(struct perf_reader *reader, const struct file_section *section,
                                      struct buffer *to)
 {
@@ -54,11 +54,11 @@ static ttr_status load_section_again(struct perf_reader *reader, const struct fi
     if (status == TTR_OK)
         buffer_add(to, window.bytes, section->size < window.n ? (size_t)section->size : window.n);
     return to->failed ? fail_memory(reader->error)
-                      : TTR_OK; /* the record reader reports decompression errors */
+                      /* the reader of records reports errors of decompression */
+                      : TTR_OK;
 }
 
-/* Appends the bytes of a section to the buffer. Appends fewer bytes if the file ends within the
- * section. */
+/* Appends the bytes of a section to `to`; fewer bytes if the file ends within the section. */
 static ttr_status load_section(struct perf_reader *reader, const struct file_section *section,
                                struct buffer *to)
 {
@@ -75,7 +75,7 @@ static ttr_status load_section(struct perf_reader *reader, const struct file_sec
     }
     if (!is_seekable)
         return reader->again ? load_section_again(reader, section, to) : TTR_OK;
-    /* limits the size to that of the file: a damaged size must not cause a huge allocation */
+    /* a damaged size must not cause a huge allocation: it cannot exceed the file size */
     uint64_t size = source_disk_size(reader->in->source);
     if (section->offset >= size)
         return TTR_OK;
@@ -98,7 +98,8 @@ static struct file_section read_section(struct perf_cursor *at)
     return section;
 }
 
-/* Stores the mask of damaged features as an attribute, so that a copy can leave them out. */
+/* Stores the mask of damaged features as an attribute, so that the writer can leave these features
+ * out of a copy. */
 static bool store_bad_parts(const struct perf_reader *reader, uint64_t bad)
 {
     const ttr_value value = {.type = TTR_TYPE_UINT, .v.u = bad};
@@ -116,8 +117,8 @@ static ttr_status read_attr_ids(struct perf_reader *reader, struct perf_kind *ki
         return status;
     size_t got = ids->size <= ATTRS_MAX ? bytes->n : 0;
     for (size_t i = 0; i + 8 <= got; i += 8)
-        if (!perf_kind_add_id(reader->trace, kind,
-                              perf_u64(bytes->bytes + i, reader->trace->is_big)))
+        if (!perf_add_id_of_kind(reader->trace, kind,
+                                 perf_u64(bytes->bytes + i, reader->trace->is_big)))
             return fail_memory(reader->error);
     if (got < ids->size)
         return input_add_damage(
@@ -146,9 +147,9 @@ static ttr_status read_attrs(struct perf_reader *reader, const struct file_secti
                              reader->trace->is_big};
     while (status == TTR_OK && cursor_left(&at.c) >= entry &&
            reader->trace->kinds_n < PERF_KINDS_MAX) {
-        struct cursor attr = perf_attr_bytes(&at, entry - PERF_SECTION_BYTES);
+        struct cursor attr = perf_read_attribute_bytes(&at, entry - PERF_SECTION_BYTES);
         struct file_section section = read_section(&at);
-        struct perf_kind *kind = perf_kind_add(reader->trace, attr);
+        struct perf_kind *kind = perf_add_event_kind(reader->trace, attr);
         status = kind ? read_attr_ids(reader, kind, &section, &ids) : fail_memory(reader->error);
     }
     if (status == TTR_OK && (bytes.n < attrs->size || cursor_left(&at.c) >= entry))
@@ -168,7 +169,7 @@ static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
 {
     struct buffer bytes;
     if (feature > PERF_FEATURE_PMU_CAPS ||
-        (section->size > PERF_SECTION_MAX && !perf_feature_is_used(feature)))
+        (section->size > PERF_SECTION_MAX && !perf_is_used_feature(feature)))
         return TTR_OK;
     if (section->size > PERF_SECTION_MAX)
         return input_add_damage(
@@ -186,13 +187,13 @@ static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
     struct perf_cursor at = {cursor_init(bytes.bytes, bytes.n, section->offset),
                              reader->trace->is_big};
     if (status == TTR_OK && bytes.n)
-        status = perf_feature_parse(reader, feature, &at);
+        status = perf_parse_feature(reader, feature, &at);
     buffer_free(&bytes);
     return status;
 }
 
-/* Returns whether bit i of the feature bit map is set. perf_features_fix_halves() uses HOSTNAME to
- * detect swapped halves, since every recorder sets that feature. */
+/* Returns true if bit i of the feature bit map is set. perf_unswap_feature_words() detects swapped
+ * halves by HOSTNAME, since every recorder sets that bit. */
 static bool is_feature_present(const uint64_t *words, unsigned i)
 {
     return words[i / 64] >> (i % 64) & 1;
@@ -204,7 +205,7 @@ static void swap_word_halves(uint64_t *words)
         words[i] = words[i] >> 32 | words[i] << 32;
 }
 
-bool perf_features_fix_halves(uint64_t *words)
+bool perf_unswap_feature_words(uint64_t *words)
 {
     if (is_feature_present(words, PERF_FEATURE_HOSTNAME))
         return false;
@@ -215,8 +216,8 @@ bool perf_features_fix_halves(uint64_t *words)
     return false;
 }
 
-/* Reads the table of features, which follows the records: one section per set bit, in ascending
- * order of bits. */
+/* Reads the table of features, which follows the records. It has one section for each set bit, in
+ * ascending order. */
 static ttr_status load_feature_table(struct perf_reader *reader, const struct file_section *section,
                                      struct buffer *table)
 {
@@ -236,8 +237,8 @@ static ttr_status load_feature_table(struct perf_reader *reader, const struct fi
         (unsigned long long)section->offset);
 }
 
-/* Adds a note about the consequences of features that are missing or damaged. */
-static void note_lost_features(struct perf_reader *reader, uint64_t bad)
+/* Adds a note that explains what missing or damaged features cause. */
+static void add_note_about_lost_features(struct perf_reader *reader, uint64_t bad)
 {
     const bool lacks_names = bad >> PERF_FEATURE_EVENT_DESC & 1,
                lacks_date = bad >> PERF_FEATURE_CLOCK_DATA & 1,
@@ -266,8 +267,8 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
     for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK; i++) {
         if (!is_feature_present(words, i))
             continue;
-        /* in a file that was not closed this entry covers the header of a marker record, not a
-         * feature */
+        /* this entry covers the header of a marker record, not a feature: the file was not closed
+         */
         if (i == PERF_FEATURE_RESERVED) {
             (void)read_section(&at);
             continue;
@@ -280,14 +281,14 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
             bad |= i < 64 ? (uint64_t)1 << i : PERF_BAD_OTHERS;
     }
     buffer_free(&table);
-    note_lost_features(reader, bad);
+    add_note_about_lost_features(reader, bad);
     return status == TTR_OK && !store_bad_parts(reader, bad) ? fail_memory(reader->error) : status;
 }
 
 /* --- Can records be sorted? --- */
 
-/* Searches ROUND_SEARCH_MAX bytes for a FINISHED_ROUND record. *is_found is also true if the file
- * ends earlier, since all of its records can then be sorted at once. */
+/* Searches the first ROUND_SEARCH_MAX bytes of records for FINISHED_ROUND. If the file ends
+ * earlier, also sets *is_found, since all of its records can then be sorted at once. */
 static ttr_status search_round_end(struct perf_reader *reader, bool *is_found)
 {
     uint8_t header[12];
@@ -324,7 +325,7 @@ static ttr_status search_round_end(struct perf_reader *reader, bool *is_found)
     }
 }
 
-ttr_status perf_choose_order(struct perf_reader *reader)
+ttr_status perf_decide_sorting(struct perf_reader *reader)
 {
     bool is_found = true;
     ttr_status status = TTR_OK;
@@ -340,8 +341,8 @@ ttr_status perf_choose_order(struct perf_reader *reader)
 
 /* --- Header of a file --- */
 
-/* Ensures that features after the records can be read before the records. Opens an unseekable input
- * a second time; if that is impossible, buffers its bytes up to `end`. */
+/* Ensures that the features, which follow the records, can be read first. Opens an unseekable
+ * input a second time; if that is impossible, keeps its bytes up to `end` in memory. */
 static ttr_status make_tail_readable(struct perf_reader *reader, uint64_t end)
 {
     struct input *in = reader->in;
@@ -360,8 +361,8 @@ static ttr_status make_tail_readable(struct perf_reader *reader, uint64_t end)
     return status;
 }
 
-/* Reads the features of a file. Adds a note if the recorder was killed before it wrote all
- * features. */
+/* Reads the features of a file. Adds a note if they are incomplete because the recorder was
+ * killed. */
 static ttr_status read_file_tail(struct perf_reader *reader, uint64_t *words, uint64_t table_at,
                                  bool is_killed)
 {
@@ -384,7 +385,7 @@ static ttr_status open_file_format(struct perf_reader *reader, struct perf_curso
     (void)read_section(at);
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
         words[i] = perf_read_u64(at);
-    (void)perf_features_fix_halves(words);
+    (void)perf_unswap_feature_words(words);
     bool is_killed = data.size == 0, is_open = is_feature_present(words, PERF_FEATURE_RESERVED);
     if (data.offset < PERF_HEADER_BYTES) {
         ttr_status refused = input_add_damage(
@@ -450,15 +451,16 @@ ttr_status perf_open(struct input *in, ttr_error *error)
     struct perf_span span;
     reader->in = in;
     reader->error = error ? error : &reader->own_error;
-    ttr_status status = perf_load_span(reader, 0, PERF_HEADER_BYTES, &span);
+    ttr_status status = perf_load_bytes(reader, 0, PERF_HEADER_BYTES, &span);
     if (status == TTR_OK)
         status = read_file_header(reader, &span);
     if (status == TTR_OK && !reader->is_over)
-        status = perf_choose_order(reader);
+        status = perf_decide_sorting(reader);
     source_close(reader->again);
     reader->again = NULL;
     if (reader->is_over) {
-        reader->is_tail = true; /* the header is incomplete, so no tail is emitted */
+        /* the header is incomplete, so the tail cannot be emitted */
+        reader->is_tail = true;
     } else if (status == TTR_OK && in->flags & TTR_READ_DEFINITIONS) {
         reader->pass_tag = PERF_TAG_HEAD;
         reader->pass_end = reader->at;
@@ -474,7 +476,7 @@ void perf_close(struct input *in)
     if (!reader->in)
         return;
     source_close(reader->again);
-    perf_order_free(reader);
-    perf_unpacked_free(reader);
+    perf_free_queue(reader);
+    perf_free_unpacked_bytes(reader);
     perf_trace_free(reader->trace);
 }

@@ -7,7 +7,8 @@ static unsigned count_bits(uint64_t x)
     return (unsigned)__builtin_popcountll(x);
 }
 
-/* Returns n items of `bytes` bytes each. Sets at->c.failed if they do not fit. */
+/* Reads `n` items of `bytes` bytes each, and returns their address and number. Sets at->c.failed
+ * if the record ends earlier. */
 static struct perf_part read_items(struct perf_cursor *at, uint64_t n, unsigned bytes)
 {
     if (n > cursor_left(&at->c) / bytes) {
@@ -17,8 +18,8 @@ static struct perf_part read_items(struct perf_cursor *at, uint64_t n, unsigned 
     return (struct perf_part){cursor_read_bytes(&at->c, n * bytes), n};
 }
 
-/* READ: one counter value, or several values with their count. The returned part starts at the
- * count or at the times. */
+/* Reads READ: one counter value, or several values with their count. The returned part starts at
+ * the count or at the times. */
 static struct perf_part read_counter_values(struct perf_cursor *at, uint64_t format)
 {
     const uint8_t *begin = at->c.p;
@@ -30,13 +31,13 @@ static struct perf_part read_counter_values(struct perf_cursor *at, uint64_t for
     return values.p ? (struct perf_part){begin, n} : values;
 }
 
-/* u64 abi, then one u64 per bit of the mask unless abi is 0. */
+/* Reads registers: u64 abi, then one u64 for each bit of the mask unless abi is 0. */
 static struct perf_part read_registers(struct perf_cursor *at, uint64_t mask)
 {
     return read_items(at, perf_read_u64(at) ? count_bits(mask) : 0, 8);
 }
 
-/* u64 n, n bytes, u64 used bytes. */
+/* Reads the user stack: u64 n, n bytes, u64 used bytes. */
 static struct perf_part read_user_stack(struct perf_cursor *at)
 {
     struct perf_part stack = read_items(at, perf_read_u64(at), 1);
@@ -62,8 +63,8 @@ static struct perf_part read_counted_items(struct perf_cursor *at, unsigned byte
     return read_items(at, n, bytes);
 }
 
-void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
-                     struct perf_parts *parts)
+void perf_find_sample_parts(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
+                            struct perf_parts *parts)
 {
     const struct perf_request *request = &kind->request;
     uint64_t has = request->sample_type;

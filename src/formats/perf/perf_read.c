@@ -13,11 +13,10 @@
 #include "encodings/tracepoint/tracepoints.h"
 #include "formats/perf/perf.h"
 
-/* maximum number of queued records if they are not sorted: a few batches, which keeps memory small
- */
+/* maximum number of queued records in file order: a few batches, which need little memory */
 #define STORED_KEYS 4096u
-/* A pipe that pauses for this time after a round delivers nothing that belongs before its records:
- * perf writes a round from all buffers, then waits for new records. */
+/* Pause in milliseconds after a round of a pipe that shows that no earlier record will follow:
+ * perf writes all its buffers in a round, then waits for new records. */
 #define PAUSE_MS 100u
 
 /* --- Emission of released records --- */
@@ -34,7 +33,7 @@ static struct perf_view view_queued_record(const struct perf_reader *reader,
         .size = key->size & ~PERF_KEY_UNPACKED,
         .type = perf_u32(p, is_big),
         .misc = perf_u16(p + 4, is_big),
-        .offset = is_unpacked ? perf_unpacked_file_offset(&reader->unpacked, at) : at};
+        .offset = is_unpacked ? perf_get_compressed_file_offset(&reader->unpacked, at) : at};
 }
 
 static void emit_raw_bytes(struct perf_reader *reader, const uint8_t *p, size_t n, uint64_t offset,
@@ -61,7 +60,7 @@ static enum perf_result emit_record(struct perf_reader *reader, const struct per
     return PERF_CONSUMED;
 }
 
-/* Decodes released records until the batch is full or none is left. */
+/* Decodes released records into the batch until it is full or no released record remains. */
 static ttr_status emit_released_records(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
@@ -75,20 +74,19 @@ static ttr_status emit_released_records(struct perf_reader *reader)
             return taken == PERF_HOLD ? TTR_OK : reader->error->status;
         order->emitted_n++;
     }
-    /* decoded events point into the window, so records are dropped only after the batch was
-     * consumed */
+    /* events point into the bytes in memory, so drop records only after the caller has consumed
+     * the batch */
     if (in->n == 0)
-        perf_order_drop_emitted(reader);
+        perf_remove_emitted_records(reader);
     return TTR_OK;
 }
 
-/* Emits the next bytes before or after the records as one definition of at most PERF_DEFINITION_MAX
- * bytes.
- */
+/* Emits the next bytes that are not records as one definition of at most PERF_DEFINITION_MAX
+ * bytes. */
 static ttr_status emit_definition_bytes(struct perf_reader *reader)
 {
     struct perf_span span;
-    ttr_status status = perf_load_span(reader, reader->at, 1, &span);
+    ttr_status status = perf_load_bytes(reader, reader->at, 1, &span);
     if (status != TTR_OK)
         return status;
     uint64_t left = reader->pass_end - reader->at;
@@ -107,7 +105,7 @@ static ttr_status emit_definition_bytes(struct perf_reader *reader)
 
 /* --- Scan of records --- */
 
-/* Returns the time of a kernel record; 0 if the record has no time. */
+/* Returns the time of a kernel record in ticks; 0 if the record has no time. */
 static inline uint64_t load_record_time(struct perf_trace *trace, const struct perf_view *record)
 {
     if (PERF_LIKELY(record->type == PERF_SAMPLE)) {
@@ -124,9 +122,9 @@ static inline uint64_t load_record_time(struct perf_trace *trace, const struct p
     return perf_u64(record->p + record->size - kind->time_back, trace->is_big);
 }
 
-/* Returns the maximum number of queued records. It is large until a record with a time was scanned,
- * since all records before get the time of that record. */
-static size_t max_queued_keys(const struct perf_reader *reader)
+/* Returns the maximum number of queued records. It is large until a record with a time was
+ * scanned, since all records before that one get its time. */
+static size_t get_queue_limit(const struct perf_reader *reader)
 {
     return reader->sorts || reader->order.newest == 0 ? PERF_KEYS_MAX : STORED_KEYS;
 }
@@ -134,19 +132,19 @@ static size_t max_queued_keys(const struct perf_reader *reader)
 static bool is_queue_full(const struct perf_reader *reader, uint64_t at)
 {
     const struct perf_order *order = &reader->order;
-    return order->n >= max_queued_keys(reader) || at - order->base[0] > PERF_REGION_MAX ||
+    return order->n >= get_queue_limit(reader) || at - order->base[0] > PERF_REGION_MAX ||
            reader->unpacked.n > PERF_UNPACKED_MAX;
 }
 
-/* Queues kernel records up to the first record of the tool, damage, or a full queue. Sets *passed
- * to their size in bytes. */
+/* Adds kernel records to the queue until a record of the tool, damage, or a full queue. Sets
+ * *passed to the number of bytes of the added records. */
 static bool scan_kernel_records(struct perf_reader *reader, const struct perf_span *span,
                                 uint64_t base, uint32_t flags, size_t *passed)
 {
     struct perf_trace *trace = reader->trace;
     struct perf_order *order = &reader->order;
     size_t at = 0;
-    while (span->n - at >= PERF_RECORD_HEADER && order->n < max_queued_keys(reader)) {
+    while (span->n - at >= PERF_RECORD_HEADER && order->n < get_queue_limit(reader)) {
         const uint8_t *p = span->p + at;
         struct perf_view record = {
             .p = p, .type = perf_u32(p, trace->is_big), .size = perf_u16(p + 6, trace->is_big)};
@@ -155,8 +153,8 @@ static bool scan_kernel_records(struct perf_reader *reader, const struct perf_sp
             break;
         uint64_t time = load_record_time(trace, &record);
         order->newest = time > order->newest ? time : order->newest;
-        if (!perf_order_add(reader,
-                            (struct perf_key){time, (uint32_t)(base + at), record.size | flags}))
+        if (!perf_queue_record(reader,
+                               (struct perf_key){time, (uint32_t)(base + at), record.size | flags}))
             return false;
         at += record.size;
     }
@@ -164,7 +162,7 @@ static bool scan_kernel_records(struct perf_reader *reader, const struct perf_sp
     return true;
 }
 
-/* Handles the end of the records: reports a truncated record, both in the file and in compressed
+/* Processes the end of the records: reports a truncated record, in the file or in compressed
  * data. */
 static ttr_status scan_end_of_records(struct perf_reader *reader, size_t n)
 {
@@ -203,20 +201,22 @@ static ttr_status scan_damaged_bytes(struct perf_reader *reader)
         (unsigned long long)(next - from));
 }
 
-/* Releases all queued records, or those not newer than the end of the previous round. */
+/* Allows queued records to leave the queue: all of them if `is_all`, else those that are not newer
+ * than the end of the previous round. */
 static ttr_status release_queue(struct perf_reader *reader, bool is_all)
 {
     struct perf_order *order = &reader->order;
     uint64_t limit = is_all || !reader->sorts ? UINT64_MAX : order->before;
     if (!is_all)
         order->before = order->newest;
-    /* wait for a record with a time: it determines the time of all records before it */
+    /* wait for a record with a time, which all earlier records get */
     if (limit == 0 && !reader->has_time)
         return TTR_OK;
-    return perf_order_release(reader, limit) ? TTR_OK : fail_memory(reader->error);
+    return perf_release_queued_records(reader, limit) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Releases all records because a queue limit is reached. Later events may then be out of order. */
+/* Releases all queued records, because the queue is at its limit. Later events may then be out of
+ * order. */
 static ttr_status release_full_queue(struct perf_reader *reader)
 {
     if (reader->sorts)
@@ -227,8 +227,8 @@ static ttr_status release_full_queue(struct perf_reader *reader)
     return release_queue(reader, true);
 }
 
-/* Removes damaged bytes from the unpacked bytes, since their size is limited. No queued record
- * refers to them. */
+/* Removes damaged bytes from the decompressed bytes, since these are limited in size. No queued
+ * record refers to them. */
 static ttr_status drop_damaged_unpacked(struct perf_reader *reader, const struct perf_span *span)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
@@ -240,8 +240,8 @@ static ttr_status drop_damaged_unpacked(struct perf_reader *reader, const struct
                             "%zu bytes in compressed data are not records; they are skipped", n);
 }
 
-/* Handles a record of the perf tool in unpacked data. perf itself compresses only kernel records;
- * other recorders also compress FINISHED_ROUND. */
+/* Processes a record of the perf tool in decompressed data. perf itself compresses only kernel
+ * records, but other recorders also compress FINISHED_ROUND. */
 static ttr_status scan_unpacked_tool_record(struct perf_reader *reader,
                                             const struct perf_view *record)
 {
@@ -251,15 +251,15 @@ static ttr_status scan_unpacked_tool_record(struct perf_reader *reader,
     if (record->type != PERF_FINISHED_ROUND)
         return TTR_OK;
     if (reader->in->flags & TTR_READ_DEFINITIONS &&
-        !perf_order_add(reader,
-                        (struct perf_key){0, (uint32_t)at, record->size | PERF_KEY_UNPACKED}))
+        !perf_queue_record(reader,
+                           (struct perf_key){0, (uint32_t)at, record->size | PERF_KEY_UNPACKED}))
         return fail_memory(reader->error);
     reader->records++;
     return reader->sorts ? release_queue(reader, false) : TTR_OK;
 }
 
-/* Queues unpacked records until the queue is full. Sets `has_more` if some remain; they are then
- * queued before the scan of the file continues. */
+/* Adds decompressed records to the queue until it is full. Sets `has_more` if some remain: these
+ * must be queued before more of the file is scanned. */
 static ttr_status scan_unpacked_records(struct perf_reader *reader)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
@@ -286,19 +286,19 @@ static ttr_status scan_unpacked_records(struct perf_reader *reader)
             return TTR_OK; /* the record continues in the next compressed record */
         status = is_plausible ? scan_unpacked_tool_record(reader, &record)
                               : drop_damaged_unpacked(reader, &span);
-        /* if a round ended, stop: later records must not be sorted together with these */
+        /* stop at the end of a round: later records must not be sorted together with these */
         unpacked->has_more = reader->order.is_emitting;
     }
     return status;
 }
 
-/* Decompresses a compressed record in several chunks. Returns early if records were released; the
- * next call continues with the same record. */
+/* Decompresses a compressed record in parts. Returns early if records were released; the next call
+ * continues with the same record. */
 static ttr_status scan_compressed_record(struct perf_reader *reader, const struct perf_view *record)
 {
     bool is_done = false;
     while (!is_done && !reader->order.is_emitting) {
-        ttr_status status = perf_unpack_chunk(reader, record, &is_done);
+        ttr_status status = perf_decompress_chunk(reader, record, &is_done);
         if (status == TTR_OK)
             status = scan_unpacked_records(reader);
         if (status == TTR_OK && is_queue_full(reader, reader->at))
@@ -308,7 +308,7 @@ static ttr_status scan_compressed_record(struct perf_reader *reader, const struc
     }
     reader->at += is_done ? record->size : 0;
     if (reader->order.n == 0)
-        perf_order_drop_emitted(reader);
+        perf_remove_emitted_records(reader);
     return TTR_OK;
 }
 
@@ -318,7 +318,7 @@ static ttr_status finish_round(struct perf_reader *reader)
     return reader->sorts ? release_queue(reader, false) : TTR_OK;
 }
 
-/* Returns true if a round is complete, its records are queued, and the input pauses. */
+/* Returns true if the input pauses after a complete round of which all records are queued. */
 static bool is_paused_after_round(const struct perf_reader *reader)
 {
     const struct perf_order *order = &reader->order;
@@ -328,36 +328,37 @@ static bool is_paused_after_round(const struct perf_reader *reader)
            source_is_paused(reader->in->source, PAUSE_MS);
 }
 
-/* Handles the record of the perf tool at reader->at. If definitions are wanted, queues the record
- * first. */
+/* Processes the record of the perf tool at reader->at. If the caller wants definitions, adds the
+ * record to the queue first. */
 static ttr_status scan_tool_record(struct perf_reader *reader, const struct perf_view *record)
 {
     uint64_t at = reader->at - reader->order.base[0];
     if (record->type == PERF_COMPRESSED || record->type == PERF_COMPRESSED2)
         return scan_compressed_record(reader, record);
     if (reader->in->flags & TTR_READ_DEFINITIONS &&
-        !perf_order_add(reader, (struct perf_key){0, (uint32_t)at, record->size}))
+        !perf_queue_record(reader, (struct perf_key){0, (uint32_t)at, record->size}))
         return fail_memory(reader->error);
     reader->at += record->size;
     reader->records++;
     if (record->type == PERF_FINISHED_ROUND)
         return finish_round(reader);
     uint64_t regions = reader->in->notes.damage_regions;
-    ttr_status status = perf_handle_tool_record(reader, record);
+    ttr_status status = perf_process_tool_record(reader, record);
     bool has_data = record->type == PERF_HEADER_FEATURE ||
                     record->type == PERF_HEADER_TRACING_DATA || record->type == PERF_AUXTRACE;
     if (has_data && reader->in->flags & TTR_READ_DEFINITIONS &&
         reader->in->notes.damage_regions > regions)
-        reader->order.n--; /* removes the record from the queue: a damaged record is not copied */
+        /* a damaged record is not copied, so remove it from the queue */
+        reader->order.n--;
     return status;
 }
 
-/* Handles the bytes at reader->at that are not a complete kernel record. */
+/* Processes the bytes at reader->at, which are not a complete kernel record. */
 static ttr_status scan_other_bytes(struct perf_reader *reader)
 {
     struct perf_span span;
     bool is_big = reader->trace->is_big;
-    ttr_status status = perf_load_span(reader, reader->at, PERF_RECORD_HEADER, &span);
+    ttr_status status = perf_load_bytes(reader, reader->at, PERF_RECORD_HEADER, &span);
     uint64_t left = reader->end - reader->at;
     if (status != TTR_OK || span.n < PERF_RECORD_HEADER || left < PERF_RECORD_HEADER)
         return status != TTR_OK
@@ -366,7 +367,7 @@ static ttr_status scan_other_bytes(struct perf_reader *reader)
     if (!perf_is_plausible_record(span.p, is_big))
         return scan_damaged_bytes(reader);
     struct perf_view record = {.size = perf_u16(span.p + 6, is_big), .offset = reader->at};
-    status = perf_load_span(reader, reader->at, record.size, &span);
+    status = perf_load_bytes(reader, reader->at, record.size, &span);
     if (status != TTR_OK)
         return status;
     if (span.n < record.size || left < record.size)
@@ -389,10 +390,10 @@ static ttr_status scan_records(struct perf_reader *reader)
         size_t passed = 0;
         if (is_paused_after_round(reader))
             return release_queue(reader, true);
-        /* a payload follows that is longer than the queue may span; a pipe may end in it */
+        /* the payload is larger than the queue may span, and a pipe may end within it */
         if (reader->order.n && is_queue_full(reader, reader->at))
             return release_queue(reader, true);
-        status = perf_load_span(reader, reader->at, PERF_RECORD_HEADER, &span);
+        status = perf_load_bytes(reader, reader->at, PERF_RECORD_HEADER, &span);
         if (status != TTR_OK)
             return status;
         uint64_t left = reader->end - reader->at;
@@ -430,8 +431,8 @@ static bool store_print_attributes(const struct perf_reader *reader)
                                  &(ttr_value){.type = TTR_TYPE_UINT, .v.u = width});
 }
 
-/* Adds the clock. Called when the first record is released, since a record of a pipe may declare
- * the clock. */
+/* Adds the clock to the trace. Called when the first record is released, since records of a pipe
+ * may declare the clock. */
 static ttr_status add_perf_clock(struct perf_reader *reader)
 {
     const struct perf_trace *trace = reader->trace;
@@ -447,8 +448,8 @@ static ttr_status add_perf_clock(struct perf_reader *reader)
                : TTR_OK;
 }
 
-/* Determines the time of records that precede the first record with a time: the earliest queued
- * time. */
+/* Sets the time of records that precede the first record with a time: it is the earliest time in
+ * the queue. */
 static void set_first_time(struct perf_reader *reader)
 {
     const struct perf_order *order = &reader->order;
@@ -462,7 +463,8 @@ static void set_first_time(struct perf_reader *reader)
     reader->last_time = perf_ticks_to_ns(reader->trace, first, NULL);
 }
 
-/* Ends this reader. If it is the last reader of the trace, stores the totals as attributes. */
+/* Marks this reader as finished. If it is the last reader of the trace, stores the totals as
+ * attributes. */
 static ttr_status end_reader(struct perf_reader *reader)
 {
     struct perf_trace *trace = reader->trace;
@@ -480,8 +482,7 @@ static ttr_status end_reader(struct perf_reader *reader)
     return is_fine ? TTR_END : fail_memory(reader->error);
 }
 
-/* Continues after all records were scanned: releases the queue, then emits the tail as definitions.
- */
+/* Emits the rest after all records were scanned: first the queue, then the tail as definitions. */
 static ttr_status emit_remaining_records(struct perf_reader *reader)
 {
     if (reader->order.n)

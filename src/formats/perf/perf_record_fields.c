@@ -19,7 +19,7 @@ enum form {
 struct record_item {
     const char *name;
     uint16_t at;  /* offset in the record; for FORM_FLAG: bit of the misc member */
-    uint8_t form; /* enum form */
+    uint8_t form; /* a value of enum form */
 };
 
 #define ITEMS_MAX 14u
@@ -88,14 +88,15 @@ static const struct record_item items[][ITEMS_MAX] = {
 };
 
 struct record_iter {
-    const struct record_item *item; /* the next item to emit */
-    struct perf_cursor at;          /* elements of the current array */
+    const struct record_item *item; /* next item to emit */
+    struct perf_cursor at;          /* elements of the current array that are not emitted yet */
     /* number of elements and struct members of the array that are not emitted yet */
     uint64_t left;
-    uint32_t end; /* record size without the sample_id trailer */
-    uint8_t part; /* next member of the current struct element; 0: the struct itself */
+    uint32_t end; /* record size in bytes without the sample_id trailer */
+    /* index of the next member of the current struct element; 0 means the struct itself */
+    uint8_t part;
     uint8_t parts;
-    uint8_t form; /* enum form of the current array */
+    uint8_t form; /* enum form of the elements of the current array */
 };
 _Static_assert(sizeof(struct record_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
@@ -120,7 +121,7 @@ static void set_record_number(ttr_field *field, uint64_t value, uint8_t bits)
     field->value = (ttr_value){.v.u = value, .type = TTR_TYPE_UINT, .bits = bits};
 }
 
-/* Emits a fixed-size item. Returns false if the record is too short. */
+/* Emits an item of fixed size. Returns false if the record is too short for it. */
 static bool emit_fixed_item(const ttr_event *event, const struct record_iter *iter,
                             const struct record_item *item, ttr_field *field)
 {
@@ -171,8 +172,8 @@ static bool emit_text_item(const ttr_event *event, const struct record_iter *ite
     return true;
 }
 
-/* Emits the build id; if there is none, the device: u32 major, u32 minor, u64 inode, u64
- * generation. */
+/* Emits the build id of a file. If the record has none, emits the file's device: u32 major, u32
+ * minor, u64 inode, u64 generation. */
 static bool emit_build_id(const ttr_event *event, struct record_iter *iter, ttr_field *field)
 {
     static const struct record_item device[] = {{"major", 40, FORM_U32},
@@ -189,7 +190,8 @@ static bool emit_build_id(const ttr_event *event, struct record_iter *iter, ttr_
     const struct record_item *item = &device[iter->part++];
     field->name = (ttr_text){item->name, strlen(item->name)};
     if (iter->part < sizeof device / sizeof *device)
-        iter->item--; /* repeats this item: the next call emits the next member of the device */
+        /* the next call emits the next member of the device, so stay at this item */
+        iter->item--;
     return emit_fixed_item(event, iter, item, field);
 }
 

@@ -20,10 +20,11 @@ static enum perf_result record_out_of_memory(struct perf_reader *reader)
     return PERF_FAILED;
 }
 
-/* The sample_id trailer of a record. */
+/* Values of the sample_id trailer at the end of a record. */
 struct record_trailer {
     uint64_t time;
-    uint32_t pid, tid, cpu, end; /* `end`: record size without the trailer */
+    /* `end`: size of the record in bytes without the trailer */
+    uint32_t pid, tid, cpu, end;
     bool has_tid, has_cpu;
 };
 
@@ -49,8 +50,7 @@ static struct record_trailer read_trailer(struct perf_trace *trace, const struct
     return trailer;
 }
 
-/* Reads the thread from the record body. Returns false if the body of this record type contains
- * none. */
+/* Reads pid and tid from the record body. Returns false if records of this type have none. */
 static bool read_body_thread(const struct perf_view *record, bool is_big, uint32_t *pid,
                              uint32_t *tid)
 {
@@ -75,21 +75,22 @@ static bool read_body_thread(const struct perf_view *record, bool is_big, uint32
     return true;
 }
 
-/* Returns the zero-terminated text at an offset. A missing terminator ends it at `end`. */
+/* Returns the text at offset `at`. The text ends at its zero byte, or at `end` if there is none. */
 static ttr_text read_record_text(const struct perf_view *record, uint32_t at, uint32_t end)
 {
     const char *p = (const char *)record->p + at;
     return at < end ? (ttr_text){p, strnlen(p, end - at)} : (ttr_text){"", 0};
 }
 
-/* Returns the event time that perf_add_event() will set for a record with time `time`. */
+/* Returns the time in ns that perf_add_event() will give to the event of a record with time
+ * `time`. */
 static int64_t compute_event_time(const struct perf_reader *reader, uint64_t time)
 {
     return time ? perf_ticks_to_ns(reader->trace, time, NULL) : reader->last_time;
 }
 
-/* Returns whether a rename has no effect. Returns false in a folder, since another file may contain
- * an earlier rename of this thread. */
+/* Returns true if the thread already has this name. Returns false in a folder, since another file
+ * may contain an earlier rename of this thread. */
 static bool has_name_already(const struct perf_reader *reader, ttr_id id, ttr_id name)
 {
     const ttr *t = reader->trace->t;
@@ -100,8 +101,8 @@ static bool has_name_already(const struct perf_reader *reader, ttr_id id, ttr_id
 }
 
 /* Renames a thread, and its process if it is the main thread. Returns PERF_HOLD if events in the
- * batch would wrongly get the new name. The first name of a thread is applied at once: earlier
- * events may have this name, too. */
+ * batch would wrongly get the new name. The first name of a thread also applies to earlier
+ * events. */
 static enum perf_result rename_thread(struct perf_reader *reader, const struct rename *what,
                                       int64_t time)
 {
@@ -118,11 +119,12 @@ static enum perf_result rename_thread(struct perf_reader *reader, const struct r
     return PERF_CONSUMED;
 }
 
-/* Applies the name that COMM declares or FORK inherits, and stores it in *name. Returns PERF_HOLD
- * if the batch must end first. */
-static enum perf_result apply_record_name(struct perf_reader *reader,
-                                          const struct perf_view *record,
-                                          const struct record_trailer *trailer, ttr_id *name)
+/* Sets the name that a COMM record declares or that FORK inherits, and stores it in *name. Returns
+ * PERF_HOLD if the batch must end first. */
+static enum perf_result set_thread_name_from_record(struct perf_reader *reader,
+                                                    const struct perf_view *record,
+                                                    const struct record_trailer *trailer,
+                                                    ttr_id *name)
 {
     struct perf_trace *trace = reader->trace;
     bool is_big = trace->is_big;
@@ -149,7 +151,8 @@ static enum perf_result apply_record_name(struct perf_reader *reader,
                : PERF_CONSUMED;
 }
 
-/* Turns a switch-out record into a switch event; `link` is the thread that stops running. */
+/* Makes the event of a switch-out record a switch event; `link` is the thread that stops
+ * running. */
 static bool make_switch_event(struct perf_reader *reader, const struct perf_view *record,
                               const struct record_trailer *trailer, ttr_event *event)
 {
@@ -166,9 +169,9 @@ static bool make_switch_event(struct perf_reader *reader, const struct perf_view
     return next != 0;
 }
 
-/* Sets the event members that depend on the record type. Returns false if memory is exhausted. */
-static bool set_event_kind(struct perf_reader *reader, const struct perf_view *record,
-                           const struct record_trailer *trailer, ttr_event *event)
+/* Sets the members of an event that depend on the record type. Returns false if memory is out. */
+static bool set_members_by_record_type(struct perf_reader *reader, const struct perf_view *record,
+                                       const struct record_trailer *trailer, ttr_event *event)
 {
     bool is_big = reader->trace->is_big;
     ttr_text path;
@@ -210,7 +213,7 @@ enum perf_result perf_decode_record(struct perf_reader *reader, const struct per
                              "a record of the unknown type %u; it is emitted with its bytes",
                              record->type);
     ttr_id said = 0;
-    enum perf_result taken = apply_record_name(reader, record, &trailer, &said);
+    enum perf_result taken = set_thread_name_from_record(reader, record, &trailer, &said);
     if (taken != PERF_CONSUMED)
         return taken;
     bool has_thread = (read_body_thread(record, trace->is_big, &pid, &tid) || trailer.has_tid) &&
@@ -229,10 +232,10 @@ enum perf_result perf_decode_record(struct perf_reader *reader, const struct per
         event->cpu = trailer.cpu;
         event->flags |= TTR_EVENT_HAS_CPU;
     }
-    bool is_fine = set_event_kind(reader, record, &trailer, event);
+    bool is_fine = set_members_by_record_type(reader, record, &trailer, event);
     if (is_fine && reader->in->flags & TTR_READ_SYMBOLS)
-        is_fine = perf_symbols_add_record(trace, record, trailer.end,
-                                          event->flags & TTR_EVENT_NO_TIME ? SYMBOLS_TIME_UNKNOWN
-                                                                           : event->time);
+        is_fine = perf_add_symbol_record(trace, record, trailer.end,
+                                         event->flags & TTR_EVENT_NO_TIME ? SYMBOLS_TIME_UNKNOWN
+                                                                          : event->time);
     return is_fine ? PERF_CONSUMED : record_out_of_memory(reader);
 }

@@ -11,7 +11,7 @@
 #define CHAIN 3u
 #define LOOK ((size_t)CHAIN * (PERF_RECORD_BYTES_MAX + 1))
 
-/* Minimum record sizes by type; 0 = unknown type. */
+/* Minimum size in bytes of a record, by type; 0 for unknown types. */
 static const uint8_t record_size_min[] = {[PERF_MMAP] = 48,
                                           [PERF_LOST] = 24,
                                           [PERF_COMM] = 24,
@@ -55,8 +55,7 @@ static const uint8_t record_size_min[] = {[PERF_MMAP] = 48,
                                           [PERF_COMPRESSED2] = 16,
                                           [PERF_COMPRESSED2 + 1] = 8};
 
-/* types up to this number may come from newer kernels; records of unknown types are skipped by
- * their size */
+/* newer kernels may write types up to this number; their records are skipped by size */
 #define TYPES_MAX 256u
 
 bool perf_is_plausible_record(const uint8_t *header, bool is_big)
@@ -74,7 +73,7 @@ bool perf_is_known_type(uint32_t type)
     return type < sizeof record_size_min && record_size_min[type];
 }
 
-/* Returns whether a chain of plausible records starts at the start of the span. */
+/* Returns true if a chain of plausible records begins at the start of the span. */
 static bool is_record_chain(const struct perf_span *span, bool is_end, bool is_big)
 {
     size_t at = 0;
@@ -108,13 +107,13 @@ ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset)
 {
     for (uint64_t from = reader->at;;) {
         struct perf_span span;
-        ttr_status status = perf_load_span(reader, from, BLOCK + LOOK, &span);
+        ttr_status status = perf_load_bytes(reader, from, BLOCK + LOOK, &span);
         if (status != TTR_OK)
             return status;
         uint64_t left = reader->end - from;
         span.n = left < span.n ? (size_t)left : span.n;
         bool is_end = span.n < BLOCK + LOOK;
-        /* a fixed size, so that the result does not depend on the window size */
+        /* use a fixed size: the result must not depend on the number of bytes in memory */
         span.n = is_end ? span.n : BLOCK + LOOK;
         size_t found = perf_find_record(&span, from == reader->at, is_end, reader->trace->is_big);
         if (is_end || found < BLOCK) {

@@ -9,8 +9,8 @@ static enum perf_result record_out_of_memory(struct perf_reader *reader)
     return PERF_FAILED;
 }
 
-/* Emits a sample with raw bytes only, because its kind is unknown or it is too short (PERF-BAD-3).
- */
+/* Emits a sample as raw bytes, because its event kind is unknown or the sample is too short
+ * (PERF-BAD-3). */
 static enum perf_result emit_unknown_sample(struct perf_reader *reader,
                                             const struct perf_view *record)
 {
@@ -31,7 +31,7 @@ static enum perf_result emit_unknown_sample(struct perf_reader *reader,
     return PERF_CONSUMED;
 }
 
-/* Returns whether a callchain has an address besides context marks. */
+/* Returns true if a callchain has at least one address, not only context marks. */
 static bool has_address(const struct perf_part *chain, bool is_big)
 {
     for (uint64_t i = 0; i < chain->n; i++)
@@ -77,7 +77,7 @@ enum perf_result perf_decode_sample(struct perf_reader *reader, const struct per
     }
     if (PERF_UNLIKELY(kind->has_parts)) {
         struct perf_parts parts;
-        perf_parts_find(kind, p, record->size, &parts);
+        perf_find_sample_parts(kind, p, record->size, &parts);
         event->flags |= parts.is_whole ? 0 : TTR_EVENT_PARTIAL;
         if (has_chain && !has_address(&parts.chain, is_big))
             event->stack = PERF_STACK_EMPTY;

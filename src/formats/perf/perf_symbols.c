@@ -13,7 +13,7 @@
 /* size of the fixed part of a BUILD_ID record: header, i32 pid, 24 bytes of id; the path follows */
 #define BUILD_ID_RECORD 36u
 
-/* Returns the process index for a pid, UINT32_MAX if memory is exhausted. */
+/* Returns the process index of a pid; UINT32_MAX if memory is out. */
 static uint32_t find_process_index(struct perf_trace *trace, uint32_t pid)
 {
     bool is_kernel = pid == PERF_NO_PROCESS;
@@ -39,14 +39,14 @@ static bool text_begins_with(ttr_text text, const char *word)
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
 
-/* Returns whether a mapping has no file, so that the process itself filled the memory. */
+/* Returns true if a mapping has no file, so that the process itself filled the memory. */
 static bool is_anonymous_memory(ttr_text path)
 {
     return path.n == 0 || text_begins_with(path, "//anon") || text_begins_with(path, "[anon") ||
            text_begins_with(path, "/memfd:") || text_begins_with(path, "/dev/zero");
 }
 
-/* Returns whether the name of memory without a file is worth printing. A runtime provides the
+/* Returns true if memory without a file has a name that is useful to print. A runtime provides the
  * symbols of such memory. */
 static bool is_named_memory(ttr_text path)
 {
@@ -63,7 +63,7 @@ static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_ra
         path = (ttr_text){made, (size_t)snprintf(made, sizeof made, "/tmp/perf-%u.map", pid)};
         range->offset = range->start;
     } else if (pid == PERF_NO_PROCESS) {
-        range->offset = 0; /* for memory without a file the stored offset has no meaning */
+        range->offset = 0; /* memory without a file has no meaningful file offset */
     }
     ttr_text name = pid == PERF_NO_PROCESS && text_begins_with(path, "[kernel.kallsyms]")
                         ? (ttr_text){path.p, 17}
@@ -137,8 +137,8 @@ static bool add_fork_record(struct perf_trace *trace, const struct perf_view *re
     return true;
 }
 
-bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *record, uint32_t end,
-                             int64_t time)
+bool perf_add_symbol_record(struct perf_trace *trace, const struct perf_view *record, uint32_t end,
+                            int64_t time)
 {
     uint32_t at = record->type == PERF_MMAP ? 40 : record->type == PERF_MMAP2 ? 72 : 24;
     const char *p = (const char *)record->p + at;
@@ -156,8 +156,8 @@ bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *r
     }
 }
 
-/* Stores the build id of a path. A mapping of the kernel has the name of its first symbol appended
- * to the path, so the id is stored for those paths, too. */
+/* Stores the build id of a file path. Mappings of the kernel append the name of their first symbol
+ * to the path, so also stores the id for those paths. */
 static bool add_build_id(struct perf_trace *trace, ttr_text path, ttr_id build_id)
 {
     static const char *const kernels[] = {"[kernel.kallsyms]_text", "[kernel.kallsyms]_stext"};
@@ -172,7 +172,7 @@ static bool add_build_id(struct perf_trace *trace, ttr_text path, ttr_id build_i
     return true;
 }
 
-bool perf_build_id_add_record(struct perf_trace *trace, const struct perf_view *record)
+bool perf_add_build_id_record(struct perf_trace *trace, const struct perf_view *record)
 {
     const char *path = (const char *)record->p + BUILD_ID_RECORD;
     if (record->size <= BUILD_ID_RECORD || *path == '\0')
@@ -188,7 +188,7 @@ bool perf_build_id_add_record(struct perf_trace *trace, const struct perf_view *
                         build_id);
 }
 
-ttr_status perf_build_ids_parse(struct perf_reader *reader, struct perf_cursor *at)
+ttr_status perf_parse_build_ids(struct perf_reader *reader, struct perf_cursor *at)
 {
     while (cursor_left(&at->c) >= PERF_RECORD_HEADER) {
         const uint8_t *p = at->c.p;
@@ -198,7 +198,7 @@ ttr_status perf_build_ids_parse(struct perf_reader *reader, struct perf_cursor *
                                    .offset = at->c.offset};
         if (record.size < PERF_RECORD_HEADER || !cursor_skip(&at->c, record.size))
             return TTR_OK;
-        if (!perf_build_id_add_record(reader->trace, &record))
+        if (!perf_add_build_id_record(reader->trace, &record))
             return fail_memory(reader->error);
     }
     return TTR_OK;

@@ -13,7 +13,7 @@
 
 #define ROOM ((size_t)128 * 1024)
 
-/* zstd decoder and its state; owned by perf_unpacked.decoder. */
+/* State of the zstd decoder; perf_unpacked.decoder owns it. */
 struct unpacker {
     const struct decoder *decoder;
     void *state;
@@ -29,7 +29,7 @@ static ttr_status fail_decompression(struct perf_reader *reader, const struct pe
         why ? why : "damaged");
 }
 
-/* Creates the decoder for the stream that starts with the first payload. */
+/* Creates the decoder of a stream that starts with the first payload. */
 static ttr_status start_decompression(struct perf_reader *reader, const struct perf_view *record,
                                       const struct cursor *piece)
 {
@@ -47,7 +47,7 @@ static ttr_status start_decompression(struct perf_reader *reader, const struct p
     return unpacker->state && decoder->begin(unpacker->state) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Decompresses the next chunk, which has at most ROOM bytes. */
+/* Decompresses the next part of a record, at most ROOM bytes. */
 static ttr_status decompress_chunk(struct perf_reader *reader, const struct perf_view *record,
                                    const struct cursor *piece, bool *is_done)
 {
@@ -93,8 +93,8 @@ static bool add_unpacked_piece(struct perf_reader *reader, uint64_t offset)
     return true;
 }
 
-ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view *record,
-                             bool *is_done)
+ttr_status perf_decompress_chunk(struct perf_reader *reader, const struct perf_view *record,
+                                 bool *is_done)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     struct perf_cursor at = {cursor_init(record->p, record->size, record->offset),
@@ -123,7 +123,7 @@ ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view 
     return status;
 }
 
-uint64_t perf_unpacked_file_offset(const struct perf_unpacked *unpacked, uint64_t at)
+uint64_t perf_get_compressed_file_offset(const struct perf_unpacked *unpacked, uint64_t at)
 {
     size_t low = 0, n = unpacked->pieces_n;
     while (n > 1) {
@@ -134,7 +134,7 @@ uint64_t perf_unpacked_file_offset(const struct perf_unpacked *unpacked, uint64_
     return unpacked->pieces_n ? unpacked->pieces[low].offset : 0;
 }
 
-void perf_unpacked_free(struct perf_reader *reader)
+void perf_free_unpacked_bytes(struct perf_reader *reader)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     const struct alloc *alloc = &reader->in->base.t->counted;

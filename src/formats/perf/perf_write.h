@@ -36,7 +36,7 @@ enum perf_loss {
 };
 extern const ttr_loss perf_losses[PERF_LOSSES];
 
-/* State of copying a perf.data. */
+/* State of the writer while it copies a perf.data. */
 struct perf_copy {
     uint16_t source;
     bool is_big, is_file, is_killed;
@@ -47,7 +47,7 @@ struct perf_copy {
     struct buffer head, tail;
     /* offset and size of the records according to the header of the input */
     uint64_t data_at, data_bytes;
-    uint64_t written; /* bytes of records written so far */
+    uint64_t written; /* number of bytes of records that were written so far */
 };
 
 struct perf_writer {
@@ -59,29 +59,29 @@ struct perf_writer {
     struct tracing_writer tracing;
     struct tracing_machine machine;
     struct event_header_writer header;
-    /* maps the hash of (provider, level, keyword, sample_type) to an index in `kind` */
+    /* maps a hash of (provider, level, keyword, sample_type) to an index in `kind` */
     struct key_map kinds;
     struct key_map
         names; /* maps the hash of (tracepoint name, sample_type) to an index in `kind` */
     struct key_map tracepoints; /* maps the hash of a tracepoint name to its number */
     uint32_t tracepoints_n;
-    uint64_t *kind; /* per event kind: sample_type | tracepoint number << 32 */
+    uint64_t *kind; /* for each event kind: sample_type | tracepoint number << 32 */
     size_t kinds_n, kinds_capacity;
     /* maps (thread, 0) or (process, 1) to the text id of the name last written */
     struct pair_map written_names;
-    struct buffer event; /* encoded EventHeader of the current event */
+    struct buffer event; /* EventHeader bytes of the current event */
     uint64_t *chain;
     size_t chain_capacity;
-    int64_t base; /* source time in ns that is stored as 0 */
+    int64_t base; /* time of the source, in ns, that is stored as 0 */
     uint64_t newest, round_bytes;
     bool is_disordered;
 };
 
 /* --- perf_copy.c: copy of a perf.data --- */
 
-/* Returns whether the first event is the header of a perf.data, so that the trace is copied.
- * Prepares the copy. */
-bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event);
+/* Returns true if the first event is the header of a perf.data, so that the trace is copied. Then
+ * prepares the copy. */
+bool perf_begin_copy_if_possible(struct ttr_writer *out, const ttr_event *event);
 ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error);
 ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error);
 

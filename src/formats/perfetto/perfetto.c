@@ -10,8 +10,8 @@
 
 #define SECOND INT64_C(1000000000)
 #define CHUNK 256
-/* Number of events after which the names of a thread are compared again. Readers accept descriptors
- * with new names anywhere in the file. */
+/* Number of events after which the writer compares the names of threads again. Readers accept
+ * descriptors with new names anywhere in the file. */
 #define ROUND_EVENTS 4096
 
 static const ttr_loss losses[LOSS_COUNT] = {
@@ -117,7 +117,7 @@ static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&p->interned, alloc);
     buffer_init(&p->scratch, alloc);
     key_map_init(&p->name_counts, alloc);
-    p->base = INT64_MAX; /* INT64_MAX until an event has a time */
+    p->base = INT64_MAX; /* INT64_MAX until an event with a time arrives */
     perfetto_init_interning(p);
     perfetto_init_tracks(p);
     perfetto_init_async(p);
@@ -146,7 +146,7 @@ static void begin_sequence(struct perfetto *p)
     perfetto_end_packet(p, packet);
 }
 
-/* Chooses the Unix time of time 0 in the output by the first event with a time. */
+/* Sets the Unix time that is time 0 in the output, based on the first event with a time. */
 static void choose_time_base(struct perfetto *p, const ttr_event *event)
 {
     int64_t first = event->time;
@@ -171,7 +171,7 @@ static bool event_has_time(const ttr_event *event)
 
 /* --- Order within a batch --- */
 
-/* Sort key of an event in a chunk of the batch. */
+/* Key by which the events in a chunk of the batch are sorted. */
 struct sort_key {
     int64_t time;
     uint32_t index;
@@ -185,8 +185,8 @@ static bool is_sorted_by_time(const struct sort_key *keys, uint32_t n)
     return true;
 }
 
-/* Merges the sorted ranges [0, middle) and [middle, to) of keys. Events with equal times keep their
- * order. */
+/* Merges the sorted ranges [0, middle) and [middle, to) of keys. Events with the same time keep
+ * their order. */
 static void merge_sorted_ranges(const struct sort_key *in, struct sort_key *out, uint32_t middle,
                                 uint32_t to)
 {
@@ -208,8 +208,8 @@ static void sort_by_time(struct sort_key *keys, uint32_t n)
     }
 }
 
-/* Sorts spans with equal start by descending end. Perfetto would otherwise nest a longer span
- * inside a shorter one that precedes it. */
+/* Sorts spans with the same start: the span with the later end comes first. Otherwise Perfetto
+ * nests the longer span inside the shorter one. */
 static void sort_equal_starts(const ttr_batch *batch, struct sort_key *keys, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {
@@ -271,7 +271,7 @@ static ttr_status perfetto_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void perfetto_drop(struct ttr_writer *out)
+static void perfetto_free_writer(struct ttr_writer *out)
 {
     struct perfetto *p = out->ctx;
     if (!p->out)
@@ -297,7 +297,7 @@ static const struct format_writer writer = {
     .create = perfetto_create,
     .write = perfetto_write,
     .finish = perfetto_finish,
-    .drop = perfetto_drop,
+    .drop = perfetto_free_writer,
 };
 
 const struct format format_perfetto = {

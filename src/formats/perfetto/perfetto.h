@@ -55,7 +55,7 @@ enum perfetto_loss {
     LOSS_COUNT
 };
 
-/* Dictionaries of interned strings; each constant is a bit number in string_use.in. */
+/* Dictionaries of interned strings. Each constant is the number of a bit in string_use.in. */
 enum dictionary {
     IN_CATEGORIES,
     IN_NAMES,
@@ -69,48 +69,54 @@ enum dictionary {
 };
 
 struct string_use {
-    uint32_t iid; /* interning id, the same in each dictionary; 0 if none is assigned */
-    /* bit set of the dictionaries that contain the string since they were last cleared */
+    /* id under which the string is interned, the same in all dictionaries; 0 if it has none */
+    uint32_t iid;
+    /* bit set of the dictionaries that contain the string, since dictionaries are cleared now and
+     * then */
     uint16_t in;
-    /* is_known: the next two are valid; has_comma: the string is a list of categories; is_broken:
-     * the string is not valid UTF-8 */
+    /* is_known: the next two members are valid; has_comma: the string is a list of categories;
+     * is_broken: the string is not valid UTF-8 */
     bool is_known, has_comma, is_broken;
 };
 
 /* A Perfetto track for the spans (slices) of a thread or process. */
 struct slice_track {
-    uint64_t uuid; /* uuid of the track; 0 until its descriptor is written */
-    /* provider in the track's descriptor; events of other providers contain their provider */
+    uint64_t uuid; /* uuid of the track; 0 before its descriptor is written */
+    /* provider in the track's descriptor; an event of another provider contains the provider
+     * itself */
     ttr_id provider;
-    bool has_provider; /* `provider` is valid */
-    uint32_t open_n;   /* begins without an end so far */
+    bool has_provider; /* true if `provider` is valid */
+    uint32_t open_n;   /* number of begins on the track that have no end yet */
     struct perfetto_nest nest;
-    /* second track, for spans that do not nest with those of the first track; from time
-     * overflow_end on, no span is open on it */
+    /* uuid of a second track, for spans that do not nest with those of the first; no span is open
+     * on it from time overflow_end on */
     uint64_t overflow_uuid;
     int64_t overflow_end;
 };
 
 struct process_state {
-    uint64_t uuid; /* uuid of the process track; 0 until the descriptor is written */
-    int32_t pid;   /* pid in the output; valid if `is_known` */
-    bool is_known; /* `pid` is assigned */
-    ttr_id name;   /* name in the last written descriptor */
-    /* provider in the process's descriptor; events of other providers contain their provider */
+    uint64_t uuid; /* uuid of the process track; 0 before its descriptor is written */
+    int32_t pid;   /* pid in the output; valid if `is_known` is true */
+    bool is_known; /* true if `pid` has been assigned */
+    ttr_id name;   /* name in the descriptor that was written last */
+    /* provider in the process's descriptor; an event of another provider contains the provider
+     * itself */
     ttr_id provider;
 };
 
 struct thread_state {
     struct slice_track slice_track;
-    uint64_t round; /* value of perfetto.round when the names of the thread were last compared */
-    uint64_t tid;   /* tid in the output; may differ from the tid of the thread */
+    /* value of perfetto.round at the last comparison of the thread's names */
+    uint64_t round;
+    uint64_t tid; /* tid in the output, which may differ from the thread's own tid */
     uint32_t process;
     bool is_known, is_in_tree;
-    bool is_running;       /* state that was written last */
-    uint32_t cpu;          /* CPU of a running thread */
-    int64_t running_since; /* ns; of a running thread */
-    ttr_id name;           /* name in the last written descriptor */
-    ttr_id tree_name;      /* name last written to the kernel process tree */
+    bool is_running;       /* true if the state that was written last is "running" */
+    uint32_t cpu;          /* CPU on which the thread runs, if is_running */
+    int64_t running_since; /* time in ns since which the thread runs, if is_running */
+    ttr_id name;           /* name in the descriptor that was written last */
+    /* name of the thread that was written last to the kernel process tree */
+    ttr_id tree_name;
 };
 
 struct counter_track {
@@ -119,23 +125,24 @@ struct counter_track {
 };
 
 struct async_track {
-    int64_t end; /* latest time of an event on the track */
+    int64_t end; /* time in ns of the latest event on the track */
     uint32_t uuid;
-    uint32_t depth; /* number of open spans */
-    uint32_t next;  /* index of the next free track with the same process and name */
+    uint32_t depth; /* number of spans that are open on the track */
+    uint32_t next;  /* index of the next unused track with the same process and name */
     uint32_t process;
     ttr_id name, provider, thread;
-    uint64_t scope, id_scope; /* first key of the track in async_index, in async_by_id */
-    uint64_t link;            /* second key of the track in both */
+    /* first key of the track: `scope` in async_index, `id_scope` in async_by_id */
+    uint64_t scope, id_scope;
+    uint64_t link; /* second key of the track in both maps */
 };
 
-/* The idle thread of a CPU, as the written packets have it. */
+/* State of the idle thread of a CPU, according to the packets written so far. */
 struct idle_state {
     bool is_running;
-    bool is_in_tree; /* the thread was described */
+    bool is_in_tree; /* true if the process tree contains the thread */
 };
 
-/* Array of items that grows; new items are zero. */
+/* Array that grows on demand; new items are filled with zeros. */
 struct table {
     void *items;
     size_t n;
@@ -143,24 +150,29 @@ struct table {
 
 struct perfetto {
     struct ttr_writer *out;
-    struct buffer *to;      /* equals &out->buffer */
-    struct buffer interned; /* interned entries to be added to the open packet */
+    struct buffer *to; /* output buffer, the same as &out->buffer */
+    /* interned entries that will be appended to the open packet */
+    struct buffer interned;
     struct buffer scratch;
-    uint64_t offset;         /* file offset of the current event */
-    int64_t base;            /* time of the source, in ns, that is written as 0 */
-    bool is_begun, has_base; /* is_begun: the first packet was written; has_base: `base` is valid */
-    bool has_time;           /* the current event has a time */
+    uint64_t offset; /* file offset of the current event, in bytes */
+    int64_t base;    /* time of the source, in ns, that is written as 0 */
+    /* is_begun: the first packet has been written; has_base: `base` is valid */
+    bool is_begun, has_base;
+    bool has_time; /* true if the current event has a time */
     uint64_t round;
     uint32_t next_uuid;
-    /* entries: number of entries interned since the dictionaries were last cleared */
+    /* entries: number of entries that were interned since the dictionaries were cleared */
     uint32_t next_iid, entries;
-    uint8_t flags; /* SEQUENCE_ flags of the open packet */
+    uint8_t flags; /* bit set of SEQUENCE_ flags for the open packet */
     int32_t next_pid;
 
-    struct table strings; /* struct string_use per string, indexed by ttr_id */
-    struct table tracks;  /* struct slice_track per named ttr_track, indexed by ttr_id */
-    struct table threads; /* struct thread_state per thread, indexed by ttr_id */
-    /* struct process_state per process, indexed by process index of the context */
+    /* array of struct string_use, indexed by ttr_id of the string */
+    struct table strings;
+    /* array of struct slice_track, indexed by ttr_id of named tracks (ttr_track) */
+    struct table tracks;
+    /* array of struct thread_state, indexed by ttr_id of the thread */
+    struct table threads;
+    /* array of struct process_state, indexed by the context's process index */
     struct table processes;
     struct pair_map pids; /* maps (pid in the output, 0) to a process index */
     struct pair_map tids; /* maps (tid in the output, 0) to a thread id */
@@ -169,34 +181,44 @@ struct perfetto {
     size_t counters_n, counters_capacity;
     struct key_map counter_index;
     struct async_track *asyncs;
-    size_t asyncs_n, asyncs_capacity; /* index 0 means no track */
-    struct pair_map async_index; /* (process or task and category, id) to the innermost track */
-    struct pair_map async_by_id; /* (category, id) to the same track, for ends elsewhere */
+    /* number of entries in `asyncs`; entry 0 is not used */
+    size_t asyncs_n, asyncs_capacity;
+    /* maps (hash of category and process or task, id) to the innermost open track */
+    struct pair_map async_index;
+    /* maps (category, id) to the same track, for ends in another process */
+    struct pair_map async_by_id;
     struct pair_map async_free;
-    struct pair_map flows; /* (category, name and input, id) to the number of an open flow */
+    /* maps (hash of category, name and input; id) to the number of an open flow */
+    struct pair_map flows;
     uint32_t next_flow;
 
-    struct schedule schedule; /* states of all threads but idle ones */
-    struct table cpus;        /* struct idle_state per CPU that switched threads */
+    struct schedule schedule; /* states of all threads except idle threads */
+    /* array of struct idle_state, one for each CPU on which threads switched */
+    struct table cpus;
     size_t cpus_n;
-    struct pair_map cpu_index; /* (CPU number, 0) to index in `cpus` */
+    struct pair_map cpu_index; /* maps (CPU number, 0) to an index in `cpus` */
 
-    uint64_t *stack; /* current call stack: addresses, which are replaced by iids of frames */
+    /* current call stack: its addresses, later overwritten by iids of frames */
+    uint64_t *stack;
     size_t stack_n, stack_capacity;
-    bool is_stack_timed; /* some frame of the stack depends on the time */
-    uint32_t symbols_n;  /* number of symbols in the context when addresses were last looked up */
+    /* true if at least one frame of the stack depends on the time */
+    bool is_stack_timed;
+    /* number of symbols in the context at the last lookup of addresses */
+    uint32_t symbols_n;
     /* iids of mappings by address and module; of frames by address, and by what was found there; of
      * call stacks by addresses, and by frames */
     struct pair_map mappings, frames, resolved_frames, stacks, callstacks;
     ttr_id unknown_text;
     struct slice_track nowhere, objects, gaps;
 
-    uint64_t *seen; /* names used so far in the open objects; a repeated name gets a number */
+    /* names that the open objects contain so far; a repeated name gets a number */
+    uint64_t *seen;
     size_t seen_n, seen_capacity;
-    /* maps (object, name) to the number of uses; only for objects with many fields */
+    /* maps (object, name) to the number of times the name was used; only for objects with many
+     * fields */
     struct key_map name_counts;
-    uint32_t objects_n; /* number of objects in the current event so far */
-    ttr_id keys[21];    /* interned attribute names, indexed by enum attribute_key */
+    uint32_t objects_n; /* number of objects in the current event up to now */
+    ttr_id keys[21];    /* ids of attribute names, indexed by enum attribute_key */
     ttr_id null_text;
 };
 
@@ -213,22 +235,22 @@ size_t perfetto_begin_packet(struct perfetto *p);
 size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time);
 void perfetto_end_packet(struct perfetto *p, size_t mark);
 
-/* Begin and end a packet with a track descriptor, in a separate sequence: readers attribute events
- * to the thread that was described last in their sequence. */
+/* Begin and end a packet that contains a track descriptor. It is in a separate sequence, since
+ * readers assign events to the thread that their sequence described last. */
 size_t perfetto_begin_descriptor(struct perfetto *p);
 void perfetto_end_descriptor(struct perfetto *p, size_t mark);
 
-/* Begins a packet with a track event on track `uuid`. The caller must add the name. `type` 0: the
- * caller adds a legacy event. */
+/* Begins a packet with a track event on track `uuid`; the caller must add the event's name. If
+ * `type` is 0, the caller adds a legacy event. */
 struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type,
                                        uint64_t uuid);
 void perfetto_end_event(struct perfetto *p, struct open_event open);
 
-/* Slow path of perfetto_intern(): assigns an id, or adds the string to the dictionary. */
+/* Slow path of perfetto_intern(): assigns an id to the string, or adds it to the dictionary. */
 uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dictionary);
 
-/* Returns the interning id of a string, never 0. Adds the string to the packet if the dictionary
- * does not contain it. */
+/* Returns the id of an interned string, which is never 0. If the dictionary does not contain the
+ * string, adds it to the open packet. */
 static inline uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dictionary dictionary)
 {
     const struct string_use *uses = p->strings.items;
@@ -238,23 +260,23 @@ static inline uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dicti
     return uses[id].iid;
 }
 
-/* Initialize and free the maps of interned mappings, frames and call stacks. */
+/* Initialize and free the maps for interned mappings, frames and call stacks. */
 void perfetto_init_interning(struct perfetto *p);
 void perfetto_free_interning(struct perfetto *p);
 
-/* Returns an unused interning id for an entry that is not a string. */
-uint32_t perfetto_new_iid(struct perfetto *p);
+/* Returns a new id for an interned entry that is not a string. */
+uint32_t perfetto_assign_iid(struct perfetto *p);
 
-/* Appends a text as a string field. Replaces bytes that are not UTF-8 by U+FFFD, and counts a loss.
- */
+/* Appends a text as a string field to `to`. Replaces invalid UTF-8 by U+FFFD, and then counts a
+ * loss. */
 void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text);
 
-/* Returns the interning state of a string; NULL if memory is exhausted. */
-struct string_use *perfetto_string_properties(struct perfetto *p, ttr_id id);
+/* Returns what is known about a string for interning; NULL if memory is out. */
+struct string_use *perfetto_get_string_properties(struct perfetto *p, ttr_id id);
 
-/* Returns item `index`, and grows the table if needed. If memory is exhausted, sets the buffer's
- * `failed` and returns NULL. */
-void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index, size_t size);
+/* Returns the address of item `index`. Enlarges the table if needed. If memory is out, sets
+ * `failed` of the output buffer and returns NULL. */
+void *perfetto_get_table_item(struct perfetto *p, struct table *table, size_t index, size_t size);
 
 static inline void perfetto_count_loss(struct perfetto *p, enum perfetto_loss loss)
 {
@@ -263,76 +285,78 @@ static inline void perfetto_count_loss(struct perfetto *p, enum perfetto_loss lo
 
 /* --- perfetto_tracks.c: tracks and their descriptors --- */
 
-/* A pid or tid that is replaced by another number in the output, since the format cannot store it.
- */
+/* A pid or tid that the format cannot store, and the number that the writer stores instead. */
 struct renumbered {
-    const char *what; /* "pid" or "tid", for the text */
+    const char *what; /* "pid" or "tid", which precedes the number in the name */
     uint64_t real, written;
 };
 
-/* Appends a name as a string field. If the id was replaced in the output, appends the real id:
- * "worker (tid 9223372036854775817)". */
+/* Appends a name as a string field. If the output contains another pid or tid than the source,
+ * appends the original one: "worker (tid 9223372036854775817)". */
 void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
                        const struct renumbered *number);
 
-/* Return the state of a process or thread; its descriptor with the current names has been written.
- * Return NULL if memory is exhausted. */
+/* Return the state of a process or thread, after writing a descriptor with its current names if
+ * needed. Return NULL if memory is out. */
 struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t index);
 struct thread_state *perfetto_describe_thread(struct perfetto *p, ttr_id id);
 
-/* Returns the state of a thread, and assigns its tid and pid in the output. Writes no descriptor.
- */
+/* Returns the state of a thread, and assigns tid and pid in the output to it. Does not write a
+ * descriptor. */
 struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id);
 
-/* Returns the slice track of an event's thread, and writes its descriptor if needed. Returns NULL
- * if memory is exhausted. */
+/* Returns the slice track of an event's thread, after writing the track's descriptor if needed.
+ * Returns NULL if memory is out. */
 struct slice_track *perfetto_get_slice_track(struct perfetto *p, const ttr_event *event);
 
-/* Returns a track with a fixed name, for events without a thread. */
+/* Returns a track with the name `name`, for events that have no thread. */
 struct slice_track *perfetto_get_global_track(struct perfetto *p, struct slice_track *slice_track,
                                               const char *name);
 
-/* Returns the uuid of the track for a span: the track of the thread, or its second track if the
- * span does not nest with earlier ones. */
+/* Returns the uuid of the track for a span: the thread's track, or its second track if the span
+ * does not nest with earlier spans. */
 uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slice_track,
                                     int64_t begin, int64_t end);
 
-/* Returns the track for one field of a counter event. */
+/* Returns the track for the values of one field of a counter event. */
 struct counter_track *perfetto_get_counter_track(struct perfetto *p, const ttr_event *event,
                                                  const ttr_field *field);
 
-/* Initializes the track tables. */
+/* Initializes the tables of tracks, processes and threads. */
 void perfetto_init_tracks(struct perfetto *p);
 
-/* Writes new descriptors for all tracks that were renamed after their last descriptor. */
+/* Writes a new descriptor for each track of which the name has changed. */
 void perfetto_describe_renamed_tracks(struct perfetto *p);
 void perfetto_free_tracks(struct perfetto *p);
 
-/* Return the state of an event's process; its descriptor is written. NULL if it has none. */
+/* Returns the state of an event's process, after writing its descriptor if needed. Returns NULL if
+ * the event has no process. */
 const struct process_state *perfetto_find_event_process(struct perfetto *p, const ttr_event *event);
 
-/* Returns the process index of an event's thread, UINT32_MAX if it has none. */
-static inline uint32_t perfetto_process_index(const struct perfetto *p, ttr_id thread)
+/* Returns the process index of a thread; UINT32_MAX if it has no process. */
+static inline uint32_t perfetto_get_process_index(const struct perfetto *p, ttr_id thread)
 {
     const ttr *t = p->out->t;
     return thread && thread < t->threads_n ? t->threads[thread].process : UINT32_MAX;
 }
 
-/* Adds the provider to a track descriptor unless it is the provider of the process. */
+/* Adds a provider to a track descriptor, unless the descriptor of the process already contains
+ * this provider. */
 void perfetto_add_provider(struct perfetto *p, const struct process_state *process,
                            ttr_id provider);
 
-/* Returns whether a span of a track contains a time, so that a flow can be attached to it. */
+/* Returns true if at `time` a span of the track is open, so that a flow can be attached to it. */
 bool perfetto_has_open_slice(const struct slice_track *slice_track, int64_t time);
 
 /* --- perfetto_async.c: tracks of async events, flows --- */
 
 /* Returns the track of an async event. `change` is +1 for a begin, -1 for an end, else 0. Returns
- * NULL for an end without a begin, or if memory is exhausted. */
+ * NULL for an end without a begin, or if memory is out. */
 struct async_track *perfetto_get_async_track(struct perfetto *p, const ttr_event *event,
                                              int change);
 
-/* Returns the number of the flow that an event belongs to; 0 = no begin precedes it. */
+/* Returns the number of the flow to which an event belongs; 0 if no begin of the flow precedes the
+ * event. */
 uint32_t perfetto_get_flow_number(struct perfetto *p, const ttr_event *event);
 
 void perfetto_init_async(struct perfetto *p);
@@ -364,12 +388,13 @@ enum attribute_key {
     KEY_EVENT_VERSION
 };
 
-/* Appends all fields as debug annotations. `skip`: a top-level field that is not appended, or NULL.
- * Fields of bytes are truncated to `most` bytes. */
-void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char *skip, size_t most);
+/* Appends all fields of an event as debug annotations. Omits the top-level field with the name
+ * `skip` (may be NULL). Truncates fields of bytes to `most` bytes. */
+void perfetto_append_fields(struct perfetto *p, const ttr_event *event, const char *skip,
+                            size_t most);
 
-/* Appends the attributes of an event that differ from those of its track. Also resets the names
- * used in the event. */
+/* Appends the attributes of an event that differ from those of its track. Also clears the list of
+ * names that the event uses. */
 void perfetto_add_event_attributes(struct perfetto *p, const ttr_event *event,
                                    const struct slice_track *slice_track);
 void perfetto_add_u64(struct perfetto *p, enum attribute_key key, uint64_t value);
@@ -377,43 +402,44 @@ void perfetto_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t v
 void perfetto_add_word(struct perfetto *p, enum attribute_key key, const char *word);
 void perfetto_add_thread(struct perfetto *p, ttr_id thread);
 
-/* Returns the number of attributes of an event that are lost in a packet without annotations; name
- * and category are not included. */
+/* Returns the number of attributes (without name and category) that an event loses in a packet
+ * without annotations. */
 unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_event *event);
 
-/* Counts losses for the attributes and `fields` fields that scheduling and sample packets cannot
- * store. */
+/* Counts as lost the attributes of an event and its `fields` fields: packets for scheduling and
+ * samples cannot store them. */
 void perfetto_count_lost_parts(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
                                unsigned fields);
 
-/* Interns the names of attributes. Returns false if memory is exhausted. */
+/* Interns the names of attributes. Returns false if memory is out. */
 bool perfetto_intern_attribute_keys(struct perfetto *p);
 
 /* --- perfetto_sched.c: scheduling --- */
 
-/* Write scheduling packets. Return false, and write nothing, if the event must be written as an
- * instant instead. */
+/* Write scheduling packets for an event. If the event must be written as an instant instead, write
+ * nothing and return false. */
 bool perfetto_write_switch(struct perfetto *p, const ttr_event *event);
 bool perfetto_write_wake(struct perfetto *p, const ttr_event *event);
 
-/* Returns the word for a ttr_thread_state: "blocked"; NULL for an unknown number. */
-const char *perfetto_thread_state_word(unsigned state);
+/* Returns the name of a ttr_thread_state, such as "blocked"; NULL for an unknown number. */
+const char *perfetto_get_thread_state_name(unsigned state);
 
 void perfetto_init_sched(struct perfetto *p);
 void perfetto_free_sched(struct perfetto *p);
 
 /* --- perfetto_frames.c: call stacks, stack samples --- */
 
-/* Writes a sample. Returns false, and writes nothing, if it has no stack. */
+/* Writes a stack sample. If the event has no stack, writes nothing and returns false. */
 bool perfetto_write_sample(struct perfetto *p, const ttr_event *event);
 
-/* Writes the stack of an event, if it has one, as a sample of a thread. */
+/* Writes the stack of an event as a sample of a thread. Writes nothing if the event has no
+ * stack. */
 void perfetto_write_event_stack(struct perfetto *p, const ttr_event *event, ttr_id thread);
 
-/* Returns the interning id of the call stack of an event; 0 if it has none. */
+/* Returns the iid of an event's call stack; 0 if the event has no stack. */
 uint32_t perfetto_intern_event_stack(struct perfetto *p, const ttr_event *event);
 
-/* Returns false if memory is exhausted. */
+/* Initializes the state for call stacks. Returns false if memory is out. */
 bool perfetto_init_frames(struct perfetto *p);
 
 void perfetto_free_frames(struct perfetto *p);

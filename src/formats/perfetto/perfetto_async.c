@@ -32,11 +32,11 @@ static void write_descriptor(struct perfetto *p, const struct async_track *track
     perfetto_end_descriptor(p, packet);
 }
 
-/* Returns a free track with the same process and name on which no event is later than this one;
- * else a new track. Returns 0 if memory is exhausted. */
+/* Returns an unused track with the same process and name that has no later event than this one;
+ * otherwise a new track. Returns 0 if memory is out. */
 static uint32_t find_free_track(struct perfetto *p, const ttr_event *event, ttr_id name)
 {
-    const uint32_t process = perfetto_process_index(p, event->thread);
+    const uint32_t process = perfetto_get_process_index(p, event->thread);
     uint32_t *first = pair_map_get(&p->async_free, process, name);
     if (first && *first && p->asyncs[*first].end <= event->time) {
         uint32_t index = *first;
@@ -59,7 +59,7 @@ static uint32_t find_free_track(struct perfetto *p, const ttr_event *event, ttr_
     return (uint32_t)p->asyncs_n;
 }
 
-/* Frees a track, so that another span of the same process and name can use it. */
+/* Marks a track as unused, so that another span with the same process and name can use it. */
 static void release_track(struct perfetto *p, uint32_t index)
 {
     struct async_track *track = &p->asyncs[index];
@@ -74,11 +74,11 @@ static void release_track(struct perfetto *p, uint32_t index)
 
 /* --- Keys of open spans --- */
 
-/* Keys by which the events of a span are found. */
+/* Keys under which the open track of a span is stored. */
 struct async_key {
-    uint64_t scope; /* hash of the category and the process; of an activity: of the category and the
-                       task */
-    uint64_t id_scope; /* category id, to find spans of other processes */
+    /* hash of category and process; for activities, of category and task */
+    uint64_t scope;
+    uint64_t id_scope; /* category id; finds spans that another process began */
     uint64_t link;
 };
 
@@ -86,8 +86,8 @@ static struct async_key make_async_key(const struct perfetto *p, const ttr_event
                                        ttr_id name)
 {
     bool is_activity = activity_is_start_or_stop(event) && event->activity;
-    uint64_t owner =
-        is_activity ? (uint64_t)name | (uint64_t)1 << 63 : perfetto_process_index(p, event->thread);
+    uint64_t owner = is_activity ? (uint64_t)name | (uint64_t)1 << 63
+                                 : perfetto_get_process_index(p, event->thread);
     return (struct async_key){.scope = hash_pair(owner, event->category),
                               .id_scope = event->category,
                               .link = event->link};

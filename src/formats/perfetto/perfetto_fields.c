@@ -15,8 +15,8 @@
 #include "formats/perfetto/perfetto.h"
 
 #define DEPTH_MAX 32
-/* An object with more names than this uses a hash table to find duplicates, instead of linear
- * search. */
+/* Maximum number of names in an object up to which duplicates are found by linear search; larger
+ * objects use a hash table. */
 #define LINEAR_SEARCH_MAX 32
 
 static const char *const key_texts[21] = {
@@ -29,11 +29,11 @@ static const char *const key_texts[21] = {
     [KEY_LABELS] = "labels",     [KEY_EVENT_ID] = "event_id", [KEY_EVENT_VERSION] = "event_version",
 };
 
-/* An object or array to which members are being appended. */
+/* An object or array that is open: members are being appended to it. */
 struct level {
-    size_t mark;       /* buffer offset of the message of the object */
-    size_t seen_begin; /* index in p->seen of the object's first name */
-    uint32_t object;   /* number of the object within the event; 0: the event itself */
+    size_t mark;       /* offset in the buffer of the object's message */
+    size_t seen_begin; /* index in p->seen of the first name of this object */
+    uint32_t object;   /* number of this object within the event; 0 is the event itself */
     bool is_array;
 };
 
@@ -57,7 +57,8 @@ bool perfetto_intern_attribute_keys(struct perfetto *p)
 
 /* --- Names of annotations --- */
 
-/* Counts a use of a name in the hash table. Returns how often the object used it before. */
+/* Counts one use of a name in the hash table. Returns the number of earlier uses in the same
+ * object. */
 static uint32_t count_name_use_in_table(struct perfetto *p, uint32_t object, uint64_t name)
 {
     uint64_t key = hash_pair(name, object);
@@ -68,8 +69,8 @@ static uint32_t count_name_use_in_table(struct perfetto *p, uint32_t object, uin
     return 0;
 }
 
-/* Counts a use of a name in the object with names from p->seen[begin] on. Returns how often the
- * object used it before. */
+/* Counts one use of a name in an object of which the names begin at p->seen[begin]. Returns the
+ * number of earlier uses. */
 static unsigned count_name_use(struct perfetto *p, size_t begin, uint32_t object, uint64_t name)
 {
     unsigned n = 0;
@@ -215,7 +216,7 @@ static void add_label_list(struct perfetto *p, const ttr_fields *fields, const t
     protobuf_end_message(p->to, list);
 }
 
-/* Appends a number as a dictionary of the value and its labels. */
+/* Appends a number as a dictionary that contains the value and its labels. */
 static void append_labelled_number(struct annotation_writer *annotation_writer,
                                    const ttr_fields *fields, const ttr_value *value)
 {
@@ -289,7 +290,8 @@ static bool has_name(const ttr_field *field, const char *name)
            memcmp(field->name.p, name, field->name.n) == 0;
 }
 
-void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char *skip, size_t most)
+void perfetto_append_fields(struct perfetto *p, const ttr_event *event, const char *skip,
+                            size_t most)
 {
     struct annotation_writer annotation_writer;
     ttr_fields fields;

@@ -26,8 +26,8 @@ enum trace_packet {
     PACKET_SEQUENCE_FLAGS = 13,
     PACKET_TRACK_DESCRIPTOR = 60,
     PACKET_FIRST_ON_SEQUENCE = 87,
-    PACKET_TASK_STATE = 117,   /* a GenericKernelTaskStateEvent */
-    PACKET_PROCESS_TREE = 122, /* a GenericKernelProcessTree */
+    PACKET_TASK_STATE = 117,   /* field with a GenericKernelTaskStateEvent */
+    PACKET_PROCESS_TREE = 122, /* field with a GenericKernelProcessTree */
     PACKET_STACK_SAMPLE = 135
 };
 
@@ -41,7 +41,7 @@ enum clock_number { CLOCK_REALTIME_NUMBER = 1, CLOCK_BOOTTIME_NUMBER = 6 };
 enum interned_data {
     INTERNED_CATEGORIES = 1,
     INTERNED_NAMES = 2,
-    INTERNED_KEYS = 3, /* names of debug annotations */
+    INTERNED_KEYS = 3, /* field with a name of a debug annotation */
     INTERNED_FUNCTIONS = 5,
     INTERNED_FRAMES = 6,
     INTERNED_CALLSTACKS = 7,
@@ -49,7 +49,7 @@ enum interned_data {
     INTERNED_MAPPING_PATHS = 17,
     INTERNED_MAPPINGS = 19,
     INTERNED_LOG_BODIES = 20,
-    INTERNED_VALUES = 29 /* text values of debug annotations */
+    INTERNED_VALUES = 29 /* field with a text value of a debug annotation */
 };
 
 enum interned_string { STRING_IID = 1, STRING_TEXT = 2 };
@@ -82,7 +82,8 @@ enum track_event {
     EVENT_CALLSTACK_IID = 56
 };
 
-/* Flows are events of the Chrome format in Perfetto: other flow ids need a slice of their own. */
+/* Flows are written as legacy events of the Chrome format: Perfetto's own flow ids would need an
+ * extra slice for each flow event. */
 enum legacy_event { LEGACY_PHASE = 2, LEGACY_ID = 6, LEGACY_BIND_TO_ENCLOSING = 12 };
 
 enum track_event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
@@ -114,8 +115,8 @@ enum task_state_event {
 enum task_state {
     STATE_RUNNABLE = 2,
     STATE_RUNNING = 3,
-    STATE_SLEEPING = 4, /* interruptible sleep */
-    STATE_WAITING = 5,  /* uninterruptible sleep */
+    STATE_SLEEPING = 4, /* thread sleeps and can be interrupted */
+    STATE_WAITING = 5,  /* thread sleeps and cannot be interrupted */
     STATE_STOPPED = 6,
     STATE_DESTROYED = 8
 };
@@ -134,7 +135,8 @@ enum sample_counter { SAMPLE_COUNTER_NAME = 2 };
 enum sample_task { SAMPLE_PID = 2, SAMPLE_TID = 3 };
 enum sample_execution { SAMPLE_CPU = 2 };
 
-enum callstack { CALLSTACK_IID = 1, CALLSTACK_FRAMES = 2 }; /* the outermost frame is first */
+/* the first frame is the outermost one */
+enum callstack { CALLSTACK_IID = 1, CALLSTACK_FRAMES = 2 };
 enum frame_field { FRAME_IID = 1, FRAME_FUNCTION = 2, FRAME_MAPPING = 3, FRAME_RELATIVE_PC = 4 };
 enum mapping {
     MAPPING_IID = 1,

@@ -19,12 +19,13 @@
 #include "base/number.h"
 #include "formats/perfetto/perfetto.h"
 
-/* A frame after symbolization. */
+/* What symbolization found for the address of a frame. */
 struct frame {
-    ttr_id function; /* id of the function's name; 0 if unknown */
-    ttr_id module;   /* name of the module; used if the frame has no mapping */
+    ttr_id function; /* text id of the function's name; 0 if unknown */
+    ttr_id module;   /* text id of the module's name; used if the frame has no mapping */
     const struct symbol_range *mapping;
-    uint64_t offset; /* offset in the file of the mapping; without mapping the address */
+    /* offset in bytes in the mapped file; the address if the frame has no mapping */
+    uint64_t offset;
 };
 
 /* --- Mappings and modules --- */
@@ -35,7 +36,8 @@ static const struct symbol_module *get_mapping_module(const struct perfetto *p,
     return mapping->module ? &p->out->t->symbols.module[mapping->module - 1] : NULL;
 }
 
-/* Returns the path of a module's file; without a file the display name ("[kernel.kallsyms]"). */
+/* Returns the path of a module's file. If the module has no file, returns its display name
+ * ("[kernel.kallsyms]"). */
 static ttr_id get_module_path(const struct perfetto *p, const struct symbol_module *module)
 {
     ttr_text path = ttr_text_get(p->out->t, module->path);
@@ -47,7 +49,7 @@ static uint32_t write_mapping(struct perfetto *p, const struct symbol_range *map
 {
     uint32_t build_iid = build_id ? perfetto_intern(p, build_id, IN_BUILD_IDS) : 0;
     uint32_t path_iid = perfetto_intern(p, path ? path : p->unknown_text, IN_MAPPING_PATHS);
-    uint32_t iid = perfetto_new_iid(p);
+    uint32_t iid = perfetto_assign_iid(p);
     size_t mark = protobuf_begin_message(&p->interned, INTERNED_MAPPINGS);
     protobuf_write_u64(&p->interned, MAPPING_IID, iid);
     if (build_iid)
@@ -97,8 +99,8 @@ static struct frame resolve_frame(struct perfetto *p, ttr_id thread, uint64_t ad
     return frame;
 }
 
-/* Returns the name that viewers display for a frame without a function: "libc.so.6+0x2a1", or the
- * address. Returns 0 if memory is exhausted. */
+/* Returns the name to display for a frame of an unknown function: "libc.so.6+0x2a1", or the
+ * address. Returns 0 if memory is out. */
 static ttr_id make_name_from_offset(struct perfetto *p, const struct frame *frame)
 {
     char number[NUMBER_MAX];
@@ -123,7 +125,7 @@ static uint32_t intern_resolved(struct perfetto *p, const struct frame *frame)
     if (known)
         return *known;
     uint32_t function = perfetto_intern(p, name, IN_FUNCTIONS);
-    uint32_t iid = perfetto_new_iid(p);
+    uint32_t iid = perfetto_assign_iid(p);
     size_t mark = protobuf_begin_message(&p->interned, INTERNED_FRAMES);
     protobuf_write_u64(&p->interned, FRAME_IID, iid);
     protobuf_write_u64(&p->interned, FRAME_FUNCTION, function);
@@ -136,7 +138,7 @@ static uint32_t intern_resolved(struct perfetto *p, const struct frame *frame)
 
 static uint32_t intern_frame(struct perfetto *p, ttr_id thread, uint64_t address, int64_t time)
 {
-    const uint64_t scope = perfetto_process_index(p, thread);
+    const uint64_t scope = perfetto_get_process_index(p, thread);
     const uint32_t *known = pair_map_get(&p->frames, address, scope);
     if (known)
         return *known;
@@ -149,8 +151,8 @@ static uint32_t intern_frame(struct perfetto *p, ttr_id thread, uint64_t address
     return iid;
 }
 
-/* Clears the cache of symbolized addresses if the context has got symbols since it was filled. */
-static void check_symbols(struct perfetto *p)
+/* Clears the cache of symbolized addresses if the context has received new symbols. */
+static void clear_frames_after_new_symbols(struct perfetto *p)
 {
     const struct symbols *symbols = &p->out->t->symbols;
     uint32_t n = (uint32_t)(symbols->table[SYMBOL_FUNCTION].n + symbols->table[SYMBOL_MAPPING].n);
@@ -165,7 +167,7 @@ static void check_symbols(struct perfetto *p)
 
 static uint32_t write_callstack(struct perfetto *p)
 {
-    uint32_t iid = perfetto_new_iid(p);
+    uint32_t iid = perfetto_assign_iid(p);
     size_t mark = protobuf_begin_message(&p->interned, INTERNED_CALLSTACKS);
     protobuf_write_u64(&p->interned, CALLSTACK_IID, iid);
     for (size_t i = p->stack_n; i-- > 0;)
@@ -174,7 +176,7 @@ static uint32_t write_callstack(struct perfetto *p)
     return iid;
 }
 
-/* Replaces the addresses in p->stack by frames, and returns the iid of their call stack. */
+/* Overwrites the addresses in p->stack by iids of frames. Returns the iid of their call stack. */
 static uint32_t intern_frames(struct perfetto *p, ttr_id thread, int64_t time)
 {
     for (size_t i = 0; i < p->stack_n; i++) {
@@ -192,15 +194,15 @@ static uint32_t intern_frames(struct perfetto *p, ttr_id thread, int64_t time)
     return iid;
 }
 
-/* Interns the call stack in p->stack (addresses, innermost first), and overwrites the addresses.
- * Returns its iid. */
+/* Interns the call stack in p->stack and returns its iid. Overwrites p->stack, which contains
+ * addresses, innermost first. */
 static uint32_t intern_callstack(struct perfetto *p, ttr_id thread, int64_t time)
 {
     uint64_t first = hash_bytes(p->stack, p->stack_n * sizeof *p->stack);
-    uint64_t second = hash_pair(perfetto_process_index(p, thread), p->stack_n);
+    uint64_t second = hash_pair(perfetto_get_process_index(p, thread), p->stack_n);
     for (size_t i = 0; i < p->stack_n; i++)
         second = hash_pair(second, p->stack[i]);
-    check_symbols(p);
+    clear_frames_after_new_symbols(p);
     p->flags |= SEQUENCE_NEEDED;
     const uint32_t *known = pair_map_get(&p->stacks, first, second);
     if (known)
@@ -212,7 +214,7 @@ static uint32_t intern_callstack(struct perfetto *p, ttr_id thread, int64_t time
     return iid;
 }
 
-/* Copies the stack of an event to p->stack. Returns false if the event has none. */
+/* Copies the stack of an event to p->stack. Returns false if the event has no stack. */
 static bool collect_stack(struct perfetto *p, const ttr_event *event)
 {
     size_t before = p->stack_capacity;
@@ -236,11 +238,11 @@ uint32_t perfetto_intern_event_stack(struct perfetto *p, const ttr_event *event)
 
 /* --- Stack samples --- */
 
-/* Members of a StackSample packet. */
+/* Values that are written as a StackSample packet. */
 struct sample {
     ttr_id thread;
-    uint64_t weight; /* weight of the sample; 0 if not recorded */
-    ttr_id unit;     /* unit of the weight: the name of the event; 0 if unknown */
+    uint64_t weight; /* weight of the sample; 0 if the trace does not contain it */
+    ttr_id unit;     /* unit of the weight, which is the name of the event; 0 if unknown */
 };
 
 static void add_task(struct perfetto *p, const ttr_event *event, ttr_id id)
@@ -281,8 +283,8 @@ static void write_sample(struct perfetto *p, const ttr_event *event, const struc
     perfetto_end_packet(p, packet);
 }
 
-/* Reads the weight of a sample from its fields. Returns the number of other fields, which are lost.
- */
+/* Reads the weight of a sample from its fields. Returns the number of all other fields, which are
+ * lost. */
 static unsigned read_sample_fields(struct perfetto *p, const ttr_event *event,
                                    struct sample *sample)
 {

@@ -2,10 +2,10 @@
  *
  * Purpose: Perfetto stores a span as a begin and an end. An end closes the innermost open slice of
  * its track. So a span reads back unchanged only if it nests with the other spans of the track, and
- * if an outer span precedes an inner one of equal start in the file. perfetto_nest_add decides this
- * for each span as it arrives; a span that does not fit goes to an additional track.
+ * if an outer span precedes an inner one of equal start in the file. perfetto_add_nested_span
+ * decides this for each span as it arrives; a span that does not fit goes to an additional track.
  *
- * Order of calls: perfetto_nest_add per span, in any order of time; perfetto_nest_free.
+ * Order of calls: perfetto_add_nested_span per span, in any order of time; perfetto_nest_free.
  *
  * Data structure: a list sorted by start, with a parent link to the enclosing span. It holds the
  * spans that may still enclose or clash with a new one.
@@ -40,19 +40,19 @@ static bool is_inside(const struct perfetto_nest_span *span, int64_t begin, int6
     return span->begin >= begin && span->end <= end && (span->begin != begin || span->end != end);
 }
 
-/* Returns whether a listed span has the same start as the new one, but an earlier end. Such a span
- * is already written, so Perfetto would nest the new one inside it. */
+/* Returns true if a listed span has the same start as the new span, but an earlier end. Perfetto
+ * would nest the new span inside it, since the listed span is already written. */
 static bool is_shorter_with_same_begin(const struct perfetto_nest_span *span, int64_t begin)
 {
     return span->begin == begin && span->end > begin;
 }
 
-/* Removes all spans from the list that do not enclose the newest span. Extends the time range of
- * removed spans by them. */
+/* Removes all spans that do not enclose the newest span from the list. Extends the time range of
+ * removed spans. */
 static void drop_finished_spans(struct perfetto_nest *nest)
 {
     size_t kept = nest->n;
-    /* Reverses the parent links from the newest span outwards, so that the list can be compacted
+    /* Reverse the links to parents from the newest span outwards: the list can then be compacted
      * from the outermost span inwards. */
     int32_t at = (int32_t)nest->n - 1, following = -1;
     while (at >= 0) {
@@ -85,9 +85,10 @@ static void drop_finished_spans(struct perfetto_nest *nest)
     nest->n = to;
 }
 
-/* Returns whether a span that no listed span encloses is outside of the time range of removed
- * spans, or contains it. */
-static bool avoids_dropped_range(const struct perfetto_nest *nest, int64_t begin, int64_t end)
+/* Returns true if a span without an enclosing span in the list is outside of the time range of
+ * removed spans, or contains this range. */
+static bool is_separate_from_removed_spans(const struct perfetto_nest *nest, int64_t begin,
+                                           int64_t end)
 {
     return !nest->has_forgotten || begin >= nest->forgotten_end ||
            (begin < nest->forgotten_begin && end >= nest->forgotten_end);
@@ -112,16 +113,16 @@ static bool reserve_span(struct perfetto_nest *nest, const struct alloc *alloc)
         nest->capacity = grown;
         return true;
     }
-    /* Even the spans that enclose each other fill the list, which no real trace does. Keep the
-     * outer half. */
+    /* The list is full of spans that enclose each other, which does not occur in real traces. Keep
+     * the outer half. */
     nest->n = NEST_MAX / 2;
     struct perfetto_nest_span *last = &nest->spans[nest->n - 1];
     last->inner_end = last->end;
     return true;
 }
 
-enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct alloc *alloc,
-                                   int64_t begin, int64_t end)
+enum nest_result perfetto_add_nested_span(struct perfetto_nest *nest, const struct alloc *alloc,
+                                          int64_t begin, int64_t end)
 {
     size_t n = nest->n;
     int64_t inner_end = INT64_MIN;
@@ -137,22 +138,22 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
     while (around >= 0 && nest->spans[around].end <= begin &&
            (nest->spans[around].begin != begin || nest->spans[around].end != end))
         around = nest->spans[around].parent;
-    /* The new span equals a listed span, so spans inside the listed span are also inside the new
-     * one. */
+    /* The new span equals a listed span, so each span inside the listed span is also inside the
+     * new one. */
     if (around >= 0 && nest->spans[around].begin == begin && nest->spans[around].end == end)
         inner_end =
             nest->spans[around].inner_end > inner_end ? nest->spans[around].inner_end : inner_end;
     else if (around >= 0 &&
              (end > nest->spans[around].end || begin < nest->spans[around].inner_end))
         return NEST_CLASHES;
-    if (around < 0 && !avoids_dropped_range(nest, begin, end))
+    if (around < 0 && !is_separate_from_removed_spans(nest, begin, end))
         return NEST_CLASHES;
     nest->n = n;
     if (n == nest->capacity) {
         if (!reserve_span(nest, alloc))
             return NEST_NO_MEMORY;
-        /* reserve_span() keeps all spans that enclose the newest one. So the span that encloses
-         * this one is in the list, or it ended earlier. */
+        /* reserve_span() keeps all spans that enclose the newest one, so the span that encloses
+         * this one is in the list, unless it ended earlier. */
         for (around = (int32_t)nest->n - 1; around >= 0 && nest->spans[around].end <= begin;)
             around--;
     }
@@ -161,7 +162,7 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
     return NEST_FITS;
 }
 
-bool perfetto_nest_contains(const struct perfetto_nest *nest, int64_t time)
+bool perfetto_is_inside_span(const struct perfetto_nest *nest, int64_t time)
 {
     int32_t at = (int32_t)nest->n - 1;
     while (at >= 0 && (nest->spans[at].end <= time || nest->spans[at].begin > time))

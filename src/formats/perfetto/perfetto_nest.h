@@ -21,28 +21,31 @@
 
 struct perfetto_nest_span {
     int64_t begin, end;
-    int64_t inner_end; /* latest end of the inner spans that were removed from the list */
-    int32_t parent;    /* index of the enclosing span, -1 if none */
+    /* latest end, in ns, of the inner spans that were removed from the list */
+    int64_t inner_end;
+    int32_t parent; /* index of the enclosing span; -1 if there is none */
 };
 
-/* Zero-initialized means empty. */
+/* Spans on one track. A zero-initialized struct contains no span. */
 struct perfetto_nest {
-    struct perfetto_nest_span *spans; /* sorted by start; outer before inner */
+    /* sorted by start; an outer span precedes an inner one */
+    struct perfetto_nest_span *spans;
     size_t n, capacity;
     bool has_forgotten;
-    bool reaches_back; /* true if a span started earlier than the span added before it */
+    /* true if at least one span started before the span that was added before it */
+    bool reaches_back;
     int64_t forgotten_begin, forgotten_end;
 };
 
 enum nest_result { NEST_FITS, NEST_CLASHES, NEST_NO_MEMORY };
 
-/* Adds a span unless it overlaps an earlier one without nesting. */
-enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct alloc *alloc,
-                                   int64_t begin, int64_t end);
+/* Adds a span, unless it overlaps an earlier span without nesting. */
+enum nest_result perfetto_add_nested_span(struct perfetto_nest *nest, const struct alloc *alloc,
+                                          int64_t begin, int64_t end);
 
-/* Returns whether an accepted span, not yet forgotten, starts at or before a time and ends after
- * it. */
-bool perfetto_nest_contains(const struct perfetto_nest *nest, int64_t time);
+/* Returns true if a span that was added, and is still known, contains `time`. The end of a span
+ * does not belong to it. */
+bool perfetto_is_inside_span(const struct perfetto_nest *nest, int64_t time);
 
 void perfetto_nest_free(struct perfetto_nest *nest, const struct alloc *alloc);
 

@@ -26,10 +26,10 @@
 #include "base/utf.h"
 #include "formats/perfetto/perfetto.h"
 
-/* Numbers of the sequences: events and their interned data; descriptors of tracks. */
+/* Numbers of the two packet sequences: events with interned data, and descriptors of tracks. */
 #define EVENT_SEQUENCE 1
 #define DESCRIPTOR_SEQUENCE 2
-/* Number of interned entries after which the dictionaries are cleared. */
+/* Maximum number of interned entries; then the dictionaries are cleared. */
 #define ENTRIES_MAX 65536
 
 static const uint8_t dictionary_fields[DICTIONARIES] = {
@@ -43,7 +43,7 @@ static const uint8_t dictionary_fields[DICTIONARIES] = {
     [IN_FUNCTIONS] = INTERNED_FUNCTIONS,
 };
 
-void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index, size_t size)
+void *perfetto_get_table_item(struct perfetto *p, struct table *table, size_t index, size_t size)
 {
     size_t before = table->n;
     if (index >= before) {
@@ -58,7 +58,8 @@ void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index,
 
 /* --- Texts in UTF-8 --- */
 
-/* Appends a text; each byte that is not part of a valid UTF-8 character becomes U+FFFD. */
+/* Appends a text as valid UTF-8: replaces each byte that is not part of a valid character by
+ * U+FFFD. */
 static void append_repaired_utf8(struct buffer *to, ttr_text text)
 {
     const uint8_t *at = (const uint8_t *)text.p;
@@ -95,7 +96,7 @@ void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field,
 
 /* --- Interning of strings --- */
 
-uint32_t perfetto_new_iid(struct perfetto *p)
+uint32_t perfetto_assign_iid(struct perfetto *p)
 {
     p->flags |= SEQUENCE_NEEDED;
     p->entries++;
@@ -110,9 +111,9 @@ static void compute_string_properties(struct perfetto *p, struct string_use *use
     use->has_comma = memchr(text.p, ',', text.n) != NULL;
 }
 
-struct string_use *perfetto_string_properties(struct perfetto *p, ttr_id id)
+struct string_use *perfetto_get_string_properties(struct perfetto *p, ttr_id id)
 {
-    struct string_use *use = perfetto_table_item(p, &p->strings, id, sizeof *use);
+    struct string_use *use = perfetto_get_table_item(p, &p->strings, id, sizeof *use);
     if (use && !use->is_known)
         compute_string_properties(p, use, id);
     return use;
@@ -134,7 +135,7 @@ static void append_interned_string(struct perfetto *p, const struct string_use *
 
 uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dictionary)
 {
-    struct string_use *use = perfetto_string_properties(p, id);
+    struct string_use *use = perfetto_get_string_properties(p, id);
     if (!use)
         return 1;
     if (!(use->in & 1u << dictionary)) {
@@ -185,8 +186,8 @@ static void clear_dictionaries(struct perfetto *p)
 
 #define PACKET_HEAD_SIZE_MAX (4 + 1 + PROTOBUF_VARINT_MAX)
 
-/* Stores the start of a packet: tag, one byte for the length, sequence id. Returns the position
- * after them. */
+/* Stores the start of a packet: tag, one byte for the length, sequence id. Returns the address
+ * that follows. */
 static uint8_t *store_packet_start(struct perfetto *p, uint8_t *at)
 {
     if (p->entries > ENTRIES_MAX)
@@ -208,8 +209,9 @@ size_t perfetto_begin_packet(struct perfetto *p)
     return mark;
 }
 
-/* Converts a time to ns since the base. A time before the base becomes 0 and counts as a loss. */
-static uint64_t time_since_base(struct perfetto *p, int64_t time)
+/* Returns the number of nanoseconds from the base to `time`. For a time before the base, counts a
+ * loss and returns 0. */
+static uint64_t compute_time_since_base(struct perfetto *p, int64_t time)
 {
     if (time >= p->base)
         return (uint64_t)time - (uint64_t)p->base;
@@ -221,7 +223,7 @@ static uint64_t time_since_base(struct perfetto *p, int64_t time)
 static uint8_t *store_packet_time(struct perfetto *p, uint8_t *at, int64_t time)
 {
     *at++ = PACKET_TIMESTAMP << 3;
-    return protobuf_write_varint(at, time_since_base(p, time));
+    return protobuf_write_varint(at, compute_time_since_base(p, time));
 }
 
 size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time)
@@ -234,7 +236,7 @@ size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time)
     return mark;
 }
 
-/* Appends the entries interned for the open packet, and its flags. */
+/* Appends the entries that were interned for the open packet, and the packet's flags. */
 static void append_interned_state(struct perfetto *p)
 {
     p->to->failed |= p->interned.failed;

@@ -20,27 +20,28 @@
 
 #include "formats/perfetto/perfetto.h"
 
-/* First tid of the idle threads; the CPU number is added. Linux has no tids above 2^22. */
+/* First tid of idle threads: their tid is this number plus the CPU number. Linux has no tids above
+ * 2^22. */
 #define IDLE_TID_FIRST 2000000000u
 #define IDLE_TIDS_MAX 100000000u
 
 /* --- Packets of a thread's state --- */
 
 struct task {
-    ttr_id thread; /* thread; 0 is the idle thread of `cpu` */
+    ttr_id thread; /* id of the thread; 0 means the idle thread of `cpu` */
     unsigned state;
     uint32_t cpu;
-    int32_t priority; /* priority of the thread; 0 if not recorded */
+    int32_t priority; /* priority of the thread; 0 if the trace does not contain it */
 };
 
-static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state,
-                     const ttr_thread *thread)
+static void append_thread_name(struct perfetto *p, uint32_t field, const struct thread_state *state,
+                               const ttr_thread *thread)
 {
     perfetto_add_name(p, field, thread->thread_name,
                       &(struct renumbered){"tid", thread->tid, state->tid});
 }
 
-/* Adds a thread to the kernel process tree, or renames it there if its name has changed. */
+/* Adds a thread to the kernel process tree, or writes its new name if the name has changed. */
 static void add_to_process_tree(struct perfetto *p, struct thread_state *state,
                                 const ttr_thread *thread)
 {
@@ -55,7 +56,7 @@ static void add_to_process_tree(struct perfetto *p, struct thread_state *state,
     size_t entry = protobuf_begin_message(p->to, TREE_THREADS);
     protobuf_write_u64(p->to, TREE_TID, state->tid);
     protobuf_write_i64(p->to, TREE_PID, process->pid);
-    add_comm(p, TREE_NAME, state, thread);
+    append_thread_name(p, TREE_NAME, state, thread);
     protobuf_end_message(p->to, entry);
     protobuf_end_message(p->to, tree);
     perfetto_end_packet(p, packet);
@@ -114,14 +115,14 @@ static void write_task_state(struct perfetto *p, int64_t time, const struct task
     size_t packet = perfetto_begin_packet_at(p, time);
     size_t body = protobuf_begin_message(p->to, PACKET_TASK_STATE);
     protobuf_write_u64(p->to, TASK_CPU, task->cpu);
-    add_comm(p, TASK_NAME, state, &thread);
+    append_thread_name(p, TASK_NAME, state, &thread);
     protobuf_write_u64(p->to, TASK_TID, state->tid);
     end_task_state(p, task, packet, body);
 }
 
 /* --- State of threads and CPUs --- */
 
-/* Returns `id` if the context has a thread with this id, else 0 (unknown). */
+/* Returns `id` if the context has a thread with this id; else 0, which means unknown. */
 static ttr_id get_known_thread(const struct perfetto *p, uint64_t id)
 {
     return id < p->out->t->threads_n ? (ttr_id)id : 0;
@@ -134,13 +135,14 @@ static bool is_idle_thread(const struct perfetto *p, ttr_id id)
            thread.pid == 0;
 }
 
-/* Returns the idle thread of a CPU, which is added if it is new; NULL if memory is exhausted. */
+/* Returns the state of a CPU's idle thread. Adds the thread if it is new. Returns NULL if memory
+ * is out. */
 static struct idle_state *find_or_add_idle_thread(struct perfetto *p, uint32_t cpu)
 {
     const uint32_t *known = pair_map_get(&p->cpu_index, cpu, 0);
     if (known)
         return (struct idle_state *)p->cpus.items + *known;
-    struct idle_state *state = perfetto_table_item(p, &p->cpus, p->cpus_n, sizeof *state);
+    struct idle_state *state = perfetto_get_table_item(p, &p->cpus, p->cpus_n, sizeof *state);
     if (!state || !pair_map_put(&p->cpu_index, cpu, 0, (uint32_t)p->cpus_n)) {
         p->to->failed = true;
         return NULL;
@@ -151,12 +153,12 @@ static struct idle_state *find_or_add_idle_thread(struct perfetto *p, uint32_t c
 
 static struct thread_state *find_thread(struct perfetto *p, ttr_id thread)
 {
-    return perfetto_table_item(p, &p->threads, thread, sizeof(struct thread_state));
+    return perfetto_get_table_item(p, &p->threads, thread, sizeof(struct thread_state));
 }
 
-/* Writes that a thread stops running, with its new state, on the CPU on which it runs for readers.
- */
-static void stop_thread_task(struct perfetto *p, int64_t time, struct task task)
+/* Writes that a thread stops running, and its new state. The CPU is the one on which the thread
+ * runs according to earlier packets. */
+static void write_thread_stop(struct perfetto *p, int64_t time, struct task task)
 {
     struct thread_state *thread = find_thread(p, task.thread);
     if (!thread)
@@ -167,7 +169,7 @@ static void stop_thread_task(struct perfetto *p, int64_t time, struct task task)
     write_task_state(p, time, &task);
 }
 
-static void start_thread_task(struct perfetto *p, int64_t time, const struct task *task)
+static void write_thread_start(struct perfetto *p, int64_t time, const struct task *task)
 {
     struct thread_state *thread = find_thread(p, task->thread);
     if (!thread)
@@ -178,7 +180,7 @@ static void start_thread_task(struct perfetto *p, int64_t time, const struct tas
     write_task_state(p, time, task);
 }
 
-static void stop_idle_task(struct perfetto *p, int64_t time, uint32_t cpu)
+static void write_idle_stop(struct perfetto *p, int64_t time, uint32_t cpu)
 {
     struct idle_state *idle = find_or_add_idle_thread(p, cpu);
     if (!idle || !idle->is_running)
@@ -187,7 +189,7 @@ static void stop_idle_task(struct perfetto *p, int64_t time, uint32_t cpu)
     write_task_state(p, time, &(struct task){.state = STATE_RUNNABLE, .cpu = cpu});
 }
 
-static void start_idle_task(struct perfetto *p, int64_t time, const struct task *task)
+static void write_idle_start(struct perfetto *p, int64_t time, const struct task *task)
 {
     struct idle_state *idle = find_or_add_idle_thread(p, task->cpu);
     if (!idle || task->cpu >= IDLE_TIDS_MAX)
@@ -215,14 +217,14 @@ static unsigned convert_thread_state(struct perfetto *p, unsigned tag)
         [TTR_THREAD_UNINTERRUPTIBLE] = STATE_WAITING,
         [TTR_THREAD_PREEMPTED] = STATE_RUNNABLE,
     };
-    /* These states are approximated: readers may not know "created", and expect only "destroyed"
-     * after "dead". */
+    /* Write these states as similar ones: readers may not know "created", and expect only
+     * "destroyed" after "dead". */
     if (tag == TTR_THREAD_NEW || tag == TTR_THREAD_DYING || tag >= sizeof states)
         perfetto_count_loss(p, LOSS_SCHED_STATE);
     return tag < sizeof states ? states[tag] : STATE_WAITING;
 }
 
-const char *perfetto_thread_state_word(unsigned state)
+const char *perfetto_get_thread_state_name(unsigned state)
 {
     static const char *const words[] = {"new",   "running", "suspended",       "blocked",
                                         "dying", "dead",    "uninterruptible", "preempted"};
@@ -234,7 +236,7 @@ static bool has_usable_cpu(const ttr_event *event)
     return (event->flags & TTR_EVENT_HAS_CPU) && event->cpu <= INT32_MAX;
 }
 
-/* Returns a priority if the packet can store it, else 0. */
+/* Returns the priority if a packet can store it; else 0. */
 static int32_t clamp_priority(int64_t priority)
 {
     return priority > 0 && priority <= INT32_MAX ? (int32_t)priority : 0;
@@ -251,8 +253,9 @@ static unsigned count_fields(const struct perfetto *p, const ttr_event *event)
     return n;
 }
 
-/* Returns the time at which a thread leaves a run. If the event starts another run of the thread,
- * that is one ns before the event, since readers count two states at one time as an error. */
+/* Returns the time in ns at which a thread stops running. If the same event also starts the
+ * thread, this is one ns before the event, since readers treat two states at one time as an
+ * error. */
 static int64_t get_stop_time(struct perfetto *p, ttr_id id, const ttr_event *event)
 {
     const struct thread_state *thread = find_thread(p, id);
@@ -262,12 +265,13 @@ static int64_t get_stop_time(struct perfetto *p, ttr_id id, const ttr_event *eve
                : event->time;
 }
 
-/* Writes the changes that a switch or wake-up implies. The trace may lack switches; readers accept
- * no unknown state, so a thread without a recorded state becomes runnable. */
+/* Writes the changes of state that a switch or wake-up implies. Readers accept no unknown state,
+ * so a thread without a recorded state becomes runnable. */
 static void write_state_changes(struct perfetto *p, const ttr_event *event, const struct task *out,
                                 const struct task *in)
 {
-    ttr_event active = *event; /* idle threads have a run per CPU, and no other states */
+    /* an idle thread runs on each CPU separately, and has no other states */
+    ttr_event active = *event;
     active.link = out->thread;
     active.thread = in->thread;
     if (!schedule_apply(&p->schedule, 0, &active)) {
@@ -278,11 +282,11 @@ static void write_state_changes(struct perfetto *p, const ttr_event *event, cons
         const struct schedule_change *change = &p->schedule.change[i];
         struct task task = {.thread = change->thread, .state = STATE_RUNNABLE, .cpu = event->cpu};
         if (change->state == SCHEDULE_RUNNING)
-            start_thread_task(p, event->time, in);
+            write_thread_start(p, event->time, in);
         else if (change->thread == out->thread && out->thread != in->thread)
-            stop_thread_task(p, event->time, *out);
+            write_thread_stop(p, event->time, *out);
         else
-            stop_thread_task(p, get_stop_time(p, task.thread, &active), task);
+            write_thread_stop(p, get_stop_time(p, task.thread, &active), task);
     }
 }
 
@@ -308,10 +312,10 @@ bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
         out.state = convert_thread_state(p, event->tag);
     if (goes_idle)
         in.thread = 0;
-    stop_idle_task(p, event->time, event->cpu);
+    write_idle_stop(p, event->time, event->cpu);
     write_state_changes(p, event, &out, &in);
     if (goes_idle)
-        start_idle_task(p, event->time, &in);
+        write_idle_start(p, event->time, &in);
     return true;
 }
 

@@ -21,7 +21,7 @@
 #include "formats/perfetto/perfetto.h"
 
 #define FIRST_PID 1000000000
-/* value of thread_state.name while no descriptor is written; no text has this id */
+/* value of thread_state.name before a descriptor is written; no text has this id */
 #define NAME_NOT_WRITTEN UINT32_MAX
 
 static void add_description(struct perfetto *p, ttr_id provider)
@@ -64,7 +64,7 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
 
 /* --- Tracks of processes --- */
 
-/* Returns a number for `owner` that no other has in `used`: the real one if it is possible. */
+/* Returns a number that only `owner` has in `used`: `real` if possible, else an unused one. */
 static int32_t assign_number(struct perfetto *p, struct pair_map *used, uint64_t real,
                              uint32_t owner)
 {
@@ -80,7 +80,7 @@ static int32_t assign_number(struct perfetto *p, struct pair_map *used, uint64_t
 
 static struct process_state *assign_process_pid(struct perfetto *p, uint32_t index)
 {
-    struct process_state *state = perfetto_table_item(p, &p->processes, index, sizeof *state);
+    struct process_state *state = perfetto_get_table_item(p, &p->processes, index, sizeof *state);
     if (!state || state->is_known)
         return state;
     uint64_t pid = p->out->t->processes[index].pid;
@@ -121,11 +121,11 @@ struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t ind
     return state;
 }
 
-/* Returns the process of an event, with a written descriptor; NULL if the event has no process. The
- * first event of a process determines its provider. */
+/* Returns the process of an event, after writing its descriptor if needed; NULL if the event has
+ * no process. The first event of a process determines the provider of the process. */
 const struct process_state *perfetto_find_event_process(struct perfetto *p, const ttr_event *event)
 {
-    const uint32_t index = perfetto_process_index(p, event->thread);
+    const uint32_t index = perfetto_get_process_index(p, event->thread);
     struct process_state *state = index == UINT32_MAX ? NULL : assign_process_pid(p, index);
     if (!state)
         return NULL;
@@ -152,15 +152,15 @@ static uint64_t assign_tid(struct perfetto *p, const struct thread *thread, ttr_
 
 struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id)
 {
-    struct thread_state *state = perfetto_table_item(p, &p->threads, id, sizeof *state);
+    struct thread_state *state = perfetto_get_table_item(p, &p->threads, id, sizeof *state);
     if (!state)
         return NULL;
     const struct thread *thread = &p->out->t->threads[id];
     if (!state->is_known)
         state->tid = thread->tid_known ? assign_tid(p, thread, id) : 0;
     if (state->is_known && state->process != thread->process) {
-        /* The pid became known: the thread gets a new track, since readers cannot change the
-         * process of a track. Open spans end on the old one first. */
+        /* Give the thread a new track when its pid becomes known, since readers cannot change the
+         * process of a track. Open spans must first end on the old track. */
         if (state->slice_track.open_n > 0)
             return state;
         state->slice_track.uuid = 0;
@@ -192,7 +192,7 @@ static void write_thread_descriptor(struct perfetto *p, const struct thread_stat
     perfetto_end_descriptor(p, packet);
 }
 
-/* Lets a pseudo thread that represents a process use the track of that process. */
+/* Makes a pseudo thread, which represents a process, use the track of that process. */
 static void use_process_track(struct perfetto *p, struct thread_state *state)
 {
     const struct process_state *process = perfetto_describe_process(p, state->process);
@@ -243,14 +243,14 @@ struct slice_track *perfetto_get_global_track(struct perfetto *p, struct slice_t
     return slice_track;
 }
 
-/* Returns the track for the events of a ttr_track without threads: one of its own if it has a name
- * ("CPU 3"), else the one for all events without a thread. */
+/* Returns the track for events of a ttr_track without threads: its own track if it has a name
+ * ("CPU 3"), else the track of all events without a thread. */
 static struct slice_track *get_track_without_thread(struct perfetto *p, ttr_id id)
 {
     ttr_track track;
     if (!ttr_track_get(p->out->t, id, &track) || !track.name)
         return perfetto_get_global_track(p, &p->nowhere, "no thread");
-    struct slice_track *own = perfetto_table_item(p, &p->tracks, id, sizeof *own);
+    struct slice_track *own = perfetto_get_table_item(p, &p->tracks, id, sizeof *own);
     if (own && !own->uuid) {
         own->uuid = p->next_uuid++;
         write_child_descriptor(p, own->uuid, 0, ttr_text_get(p->out->t, track.name));
@@ -286,7 +286,7 @@ uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slic
                                     int64_t begin, int64_t end)
 {
     enum nest_result answer =
-        perfetto_nest_add(&slice_track->nest, &p->out->t->counted, begin, end);
+        perfetto_add_nested_span(&slice_track->nest, &p->out->t->counted, begin, end);
     p->to->failed |= answer == NEST_NO_MEMORY;
     if (answer != NEST_CLASHES)
         return slice_track->uuid;
@@ -302,13 +302,13 @@ uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slic
 
 bool perfetto_has_open_slice(const struct slice_track *slice_track, int64_t time)
 {
-    return slice_track->open_n > 0 || perfetto_nest_contains(&slice_track->nest, time);
+    return slice_track->open_n > 0 || perfetto_is_inside_span(&slice_track->nest, time);
 }
 
 /* --- Counters --- */
 
 /* Appends the name of a counter track: "name", "name:field" or "name:field#id", depending on the
- * counter. */
+ * counter event. */
 static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_text field)
 {
     struct buffer whole;
@@ -353,7 +353,7 @@ struct counter_track *perfetto_get_counter_track(struct perfetto *p, const ttr_e
                              ? field->name_id
                              : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
     uint64_t key = hash_pair(hash_pair(field_key, event->name),
-                             hash_pair(event->link, perfetto_process_index(p, event->thread)));
+                             hash_pair(event->link, perfetto_get_process_index(p, event->thread)));
     const uint32_t *known = key_map_get(&p->counter_index, key);
     if (known)
         return &p->counters[*known];

@@ -16,7 +16,7 @@
 #include "formats/perfetto/perfetto.h"
 #include "model/activity.h"
 
-/* maximum number of bytes of a blob that are written, as hexadecimal digits */
+/* maximum number of bytes of a blob that are written (as hexadecimal digits) */
 #define BLOB_BYTES_MAX 4096
 
 /* --- Members of a track event --- */
@@ -30,7 +30,7 @@ static void add_iid(struct perfetto *p, unsigned field, uint32_t iid)
     p->to->n = (size_t)(protobuf_write_varint(at, iid) - p->to->bytes);
 }
 
-/* Appends each category of a comma-separated list. */
+/* Appends each category in a comma-separated list as a category of the event. */
 static void add_category_list(struct perfetto *p, ttr_text list)
 {
     while (list.n) {
@@ -48,7 +48,7 @@ static void add_category_list(struct perfetto *p, ttr_text list)
 
 static void add_category(struct perfetto *p, ttr_id id)
 {
-    const struct string_use *use = id ? perfetto_string_properties(p, id) : NULL;
+    const struct string_use *use = id ? perfetto_get_string_properties(p, id) : NULL;
     if (!use)
         return;
     if (use->has_comma)
@@ -76,7 +76,7 @@ static void add_remaining_fields(struct perfetto *p, const ttr_event *event,
                                  const struct slice_track *slice_track)
 {
     add_callstack(p, event);
-    perfetto_add_fields(p, event, NULL, SIZE_MAX);
+    perfetto_append_fields(p, event, NULL, SIZE_MAX);
     perfetto_add_event_attributes(p, event, slice_track);
 }
 
@@ -107,8 +107,8 @@ static void write_track_event(struct perfetto *p, const ttr_event *event, unsign
     perfetto_end_event(p, open);
 }
 
-/* Writes an end, which closes the innermost open slice. An end with a name would close only a slice
- * of the same name. */
+/* Writes an end, which closes the innermost open slice. The end gets no name, since it would then
+ * close only a slice with that name. */
 static void write_slice_end(struct perfetto *p, const ttr_event *event)
 {
     struct slice_track *slice_track = perfetto_get_slice_track(p, event);
@@ -167,17 +167,17 @@ static void write_async(struct perfetto *p, const ttr_event *event)
         add_name(p, activity_span_name(p->out->t, event), NULL);
     }
     add_callstack(p, event);
-    perfetto_add_fields(p, event, NULL, SIZE_MAX);
+    perfetto_append_fields(p, event, NULL, SIZE_MAX);
     if (!is_end)
         perfetto_add_u64(p, KEY_ID, event->link);
-    /* the track belongs to the process, so the tid is written as an annotation */
+    /* the track belongs to the process, so write the tid as an annotation */
     if (is_new_thread && ttr_thread_get(p->out->t, event->thread, &thread) && thread.tid_known)
         perfetto_add_u64(p, KEY_TID, thread.tid);
     perfetto_add_event_attributes(p, event, &slice_track);
     perfetto_end_event(p, open);
 }
 
-/* Counts the parts of a flow event that are lost: it has only an id. */
+/* Counts all parts of a flow event except its id as lost. */
 static void count_flow_losses(struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;
@@ -274,12 +274,13 @@ static void write_counter(struct perfetto *p, const ttr_event *event)
 
 /* --- Log messages and blobs --- */
 
-/* Interns a log message. A text that is not an interned string gets a new id for this one use. */
+/* Interns a log message and returns its iid. A text that is not an interned string gets a new iid,
+ * which is used once. */
 static uint32_t intern_log_body(struct perfetto *p, const ttr_value *value)
 {
     if (value->text_id)
         return perfetto_intern(p, value->text_id, IN_LOG_BODIES);
-    uint32_t iid = perfetto_new_iid(p);
+    uint32_t iid = perfetto_assign_iid(p);
     size_t mark = protobuf_begin_message(&p->interned, INTERNED_LOG_BODIES);
     protobuf_write_u64(&p->interned, STRING_IID, iid);
     perfetto_append_text(p, &p->interned, STRING_TEXT, value->text);
@@ -311,7 +312,7 @@ static void write_log(struct perfetto *p, const ttr_event *event)
     if (has_message)
         add_log_message(p, event, &field.value);
     add_callstack(p, event);
-    perfetto_add_fields(p, event, has_message ? "message" : NULL, SIZE_MAX);
+    perfetto_append_fields(p, event, has_message ? "message" : NULL, SIZE_MAX);
     perfetto_add_event_attributes(p, event, slice_track);
     perfetto_end_event(p, open);
 }
@@ -322,7 +323,7 @@ static void write_blob(struct perfetto *p, const ttr_event *event)
     if (!slice_track)
         return;
     struct open_event open = begin_named_event(p, event, TYPE_INSTANT, "blob");
-    perfetto_add_fields(p, event, NULL, BLOB_BYTES_MAX);
+    perfetto_append_fields(p, event, NULL, BLOB_BYTES_MAX);
     perfetto_add_u64(p, KEY_TYPE, event->tag);
     perfetto_add_event_attributes(p, event, slice_track);
     perfetto_end_event(p, open);
@@ -346,7 +347,7 @@ static void write_global_instant(struct perfetto *p, const ttr_event *event,
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, slice_track->uuid);
     add_category(p, event->category);
     add_name(p, event->name, name);
-    perfetto_add_fields(p, event, NULL, SIZE_MAX);
+    perfetto_append_fields(p, event, NULL, SIZE_MAX);
     if (event->kind == TTR_KIND_GAP)
         perfetto_add_u64(p, KEY_LOST, event->link);
     else if (event->tag == TTR_OBJECT_POINTER)
@@ -367,7 +368,8 @@ static void write_gap(struct perfetto *p, const ttr_event *event)
                          "lost events");
 }
 
-/* Returns true if an object event only repeats the descriptor of its process or thread. */
+/* Returns true if an object event only repeats what the descriptor of its process or thread
+ * contains. */
 static bool is_descriptor_repetition(const struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;
@@ -412,9 +414,9 @@ static void write_as_instant(struct perfetto *p, const ttr_event *event, enum pe
         return;
     perfetto_count_loss(p, loss);
     struct open_event open = begin_named_event(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
-    perfetto_add_fields(p, event, NULL, SIZE_MAX);
+    perfetto_append_fields(p, event, NULL, SIZE_MAX);
     if (event->kind == TTR_KIND_SWITCH) {
-        const char *word = perfetto_thread_state_word(event->tag);
+        const char *word = perfetto_get_thread_state_name(event->tag);
         if (word)
             perfetto_add_word(p, KEY_TYPE, word);
         else
@@ -426,7 +428,7 @@ static void write_as_instant(struct perfetto *p, const ttr_event *event, enum pe
     perfetto_end_event(p, open);
 }
 
-/* Writes a switch or wake-up; its stack is that of the thread that ran until then. */
+/* Writes a switch or wake-up. A stack of the event belongs to the thread that ran until then. */
 static void write_scheduling(struct perfetto *p, const ttr_event *event)
 {
     bool is_written = event->kind == TTR_KIND_SWITCH ? perfetto_write_switch(p, event)
@@ -438,7 +440,8 @@ static void write_scheduling(struct perfetto *p, const ttr_event *event)
         write_as_instant(p, event, LOSS_SCHED_NO_CPU);
 }
 
-/* Events of all kinds that Perfetto draws at a time are left out if they have none. */
+/* Returns true if the event is left out because it has no time. Perfetto draws all such events at
+ * a time. */
 static bool is_lost_without_time(const ttr_event *event)
 {
     return (event->flags & TTR_EVENT_NO_TIME) && event->kind != TTR_KIND_OBJECT &&

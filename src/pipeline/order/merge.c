@@ -21,6 +21,7 @@
  * Cost: at most log2(inputs) comparisons per event; one if consecutive events are of one input. If
  * more than one input is not ordered, ttr_merge passes all inputs to one sorter (sort.h), so that
  * memory does not grow with their number. */
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "model/context.h"
 #include "model/input.h"
@@ -393,6 +394,7 @@ static ttr_status read_ordered_batch(struct merger *merger, ttr_batch *batch, tt
  * events. If inputs are read one after another, names are applied at the end instead. */
 static ttr_status merger_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
+    SELF_ZONE(order, "merge batch");
     struct merger *merger = (struct merger *)base;
     ttr_status status = TTR_OK;
     if (merger->rest.n)

@@ -33,6 +33,7 @@
 #include "pipeline/order/sort.h"
 
 #include "base/pair_map.h"
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "base/packed_words.h"
 #include "model/context.h"
@@ -561,6 +562,7 @@ uint64_t count_temporary_bytes(const ttr_reader *reader)
  * events. */
 static ttr_status sorter_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
+    SELF_ZONE(order, "sort batch");
     struct sorter *sorter = (struct sorter *)base;
     ttr_status status = TTR_OK;
     if (sorter->rest.n)

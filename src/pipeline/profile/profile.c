@@ -267,9 +267,11 @@ static bool add_chosen_stack(struct ttr_profile *profile, const ttr_event *event
 static bool add_chosen_event(struct ttr_profile *profile, const ttr_event *event)
 {
     ttr *t = profile->t;
-    if (!glob_matches(profile->of, ttr_text_get(t, event->name)))
-        return true;
     const bool is_switch = event->kind == TTR_KIND_SWITCH;
+    const ttr_text name =
+        is_switch && !event->name ? (ttr_text){"switch", 6} : ttr_text_get(t, event->name);
+    if (!glob_matches(profile->of, name))
+        return true;
     const bool is_off_cpu = is_switch && !profile->weight_field;
     ttr_id thread = is_switch && event->link < t->threads_n ? (ttr_id)event->link : event->thread;
     if (is_off_cpu) {

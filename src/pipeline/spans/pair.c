@@ -6,6 +6,7 @@
  * and are counted in a diagnostic. */
 #include "pipeline/spans/pair.h"
 
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "model/activity.h"
 #include "model/event_copy.h"
@@ -230,6 +231,7 @@ static void set_payload_pointers(struct pairer *pairer)
 
 static ttr_status pairer_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
+    SELF_ZONE(order, "pair spans");
     struct pairer *pairer = (struct pairer *)base;
     pairer->n = 0;
     buffer_clear(&pairer->fields);

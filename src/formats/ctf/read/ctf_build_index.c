@@ -40,6 +40,7 @@
 
 #include <string.h>
 
+#include "base/self_zones.h"
 #include "base/status.h"
 #include "formats/ctf/read/ctf_index_pass.h"
 #include "formats/ctf/read/ctf_resync.h"
@@ -576,6 +577,7 @@ static ttr_status index_by_packet_headers(struct ctf_index_pass *pass, ttr_error
 
 struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *error)
 {
+    SELF_ZONE(read, "index packets");
     const struct alloc *alloc = &reader->trace->t->counted;
     struct ctf_file_index *file_index = alloc_zero(alloc, 1, sizeof *file_index);
     struct ctf_packet_queue *queue = alloc_zero(alloc, 1, sizeof *queue);
