@@ -39,8 +39,10 @@ fi
 
 if [ -n "$corpus" ]; then
     keeps_stacks "cpuclock-callchain" "$corpus/eventheader/made-here/cpuclock-callchain.data"
-    run "$tracetta" convert -q --to=fxt "$corpus/eventheader/made-here/zstd-sched-callchain.data" -o "$work/waits.fxt"
-    "$tracetta" flame -q --to=folded --of=sched_switch "$corpus/eventheader/made-here/zstd-sched-callchain.data" -o "$work/folded"
-    same "off_cpu_time_is_kept_in_fxt" "$work/folded" "$tracetta" flame -q --to=folded --of=switch "$work/waits.fxt" -o -
+    waits=$corpus/eventheader/made-here/zstd-sched-callchain.data
+    "$tracetta" convert -q --to=fxt "$waits" -o "$work/waits.fxt" 2>"$work/.err"
+    "$tracetta" flame -q --to=folded --of=sched_switch "$waits" -o - 2>>"$work/.err" | LC_ALL=C sort >"$work/folded"
+    "$tracetta" flame -q --to=folded --of=switch "$work/waits.fxt" -o - 2>>"$work/.err" | LC_ALL=C sort >"$work/.out"
+    verdict "off_cpu_time_is_kept_in_fxt" "$([ -s "$work/folded" ] && cmp -s "$work/folded" "$work/.out"; echo $?)" "they differ"
     keeps_stacks "mix_default" "$corpus/nettrace/recorded/mix_default.nettrace.xz"
 fi

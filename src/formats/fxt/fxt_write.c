@@ -337,6 +337,7 @@ ttr_status fxt_writer_create(struct ttr_writer *out, ttr_error *error)
     pair_map_init(&w->target_by, &out->t->counted);
     pair_map_init(&w->by_koid, &out->t->counted);
     pair_map_init(&w->introduced, &out->t->counted);
+    key_map_init(&w->stacks, &out->t->counted);
     if (anchor && strcmp(anchor, "yes") != 0 && strcmp(anchor, "no") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "option anchor=%s of fxt is neither yes nor no",
                     anchor);
@@ -388,4 +389,5 @@ void fxt_writer_free(struct ttr_writer *out)
     pair_map_free(&w->target_by);
     pair_map_free(&w->by_koid);
     pair_map_free(&w->introduced);
+    key_map_free(&w->stacks);
 }

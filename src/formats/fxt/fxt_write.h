@@ -14,6 +14,7 @@
 
 #include "base/clock_math.h"
 #include "base/endian.h"
+#include "base/key_map.h"
 #include "formats/fxt/fxt_format.h"
 #include "model/output.h"
 
@@ -64,6 +65,8 @@ extern const ttr_loss fxt_losses[FXT_LOSSES];
 #define FXT_INLINE_MAX 8000u
 #define FXT_FRAMES_MAX 255u
 #define FXT_SCRATCH_SIZE 8192u
+#define FXT_STACKS_MAX 16384u /* repeated stacks that become strings, and are written once */
+#define FXT_STACKS_SEEN_MAX 1048576u
 #define FXT_STACK_TEXT_MAX 28000u /* bytes of the addresses of a stack, which fit in a record */
 #define FXT_PATH_MAX 512u
 #define FXT_DEPTH_MAX 16u
@@ -188,6 +191,9 @@ struct fxt_writer {
     uint32_t frames_n;
     char stack_text[FXT_STACK_TEXT_MAX]; /* addresses of callstack fields, as text */
     uint32_t stack_text_n;
+    /* hash of a stack's text to its string; 0 = the text was written once, and is not a string */
+    struct key_map stacks;
+    uint32_t stacks_n;              /* stacks that are strings */
     ttr_id sample_category;         /* the string FXT_SAMPLE_CATEGORY; 0 = not interned yet */
     char scratch[FXT_SCRATCH_SIZE]; /* buffer for dotted names of nested fields */
     char path[FXT_PATH_MAX];

@@ -7,6 +7,7 @@
  * this is done for integers without a declared width.) */
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "base/number.h"
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
@@ -229,6 +230,33 @@ static void append_stack_address(struct fxt_writer *w, const ttr_field *field, u
     w->stack_text_n += (uint32_t)(n - skipped);
 }
 
+/* Returns the string of a stack's text from its second occurrence on, so that it is stored once; 0
+ * = the text is stored in the event. */
+static ttr_id find_stack_string(struct fxt_writer *w, ttr_text text)
+{
+    uint64_t key = hash_bytes(text.p, text.n);
+    key += key == 0;
+    uint32_t *known = key_map_get(&w->stacks, key);
+    if (known && *known == 0 && w->stacks_n < FXT_STACKS_MAX) {
+        *known = ttr_text_add(w->out->t, text.p, text.n);
+        w->failed |= *known == 0;
+        w->stacks_n++;
+    }
+    if (known) {
+        const ttr_text same = ttr_text_get(w->out->t, *known);
+        return same.n == text.n && memcmp(same.p, text.p, text.n) == 0 ? *known : 0;
+    }
+    if (text.n && w->stacks.used < FXT_STACKS_SEEN_MAX)
+        w->failed |= !key_map_put(&w->stacks, key, 0);
+    return 0;
+}
+
+static void add_stack_text(struct fxt_writer *w, ttr_field *text)
+{
+    text->value.text_id = find_stack_string(w, text->value.text);
+    add_argument(w, text);
+}
+
 /* Adds the arrays of a stack as arguments, before all others: it is worth more than the 15th field.
  */
 static void add_stack_arguments(struct fxt_writer *w)
@@ -239,7 +267,7 @@ static void add_stack_arguments(struct fxt_writer *w)
     ttr_fields_begin(w->out->t, w->event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth == 0 && text.depth == 0)
-            add_argument(w, &text);
+            add_stack_text(w, &text);
         if (field.depth == 0) {
             text = (ttr_field){.name = field.name,
                                .depth = !is_stack_array(&field),
@@ -251,7 +279,7 @@ static void add_stack_arguments(struct fxt_writer *w)
         text.value.text = (ttr_text){w->stack_text + first, w->stack_text_n - first};
     }
     if (text.depth == 0)
-        add_argument(w, &text);
+        add_stack_text(w, &text);
 }
 
 void fxt_collect_args(struct fxt_writer *w, struct fxt_wanted_field *wanted, size_t n,
