@@ -70,6 +70,19 @@ static bool write_operands(struct leaf_planner *planner, const struct sql_expres
     return true;
 }
 
+/* Returns true if an expression is a call of an aggregate function, of SQLite or of ours. */
+static bool is_aggregate(const struct leaf_planner *planner, const struct sql_expression *is)
+{
+    static const char *const names[] = {
+        "avg",    "count",      "group_concat",      "histogram",         "json_group_array",
+        "median", "percentile", "json_group_object", "jsonb_group_array", "jsonb_group_object",
+        "sum",    "total",      "string_agg",        "percentile_cont",   "percentile_disc"};
+    for (size_t i = 0; is->kind == SQL_CALL && i < sizeof names / sizeof *names; i++)
+        if (sql_name_equals(&planner->sql, is->name, names[i]))
+            return true;
+    return false;
+}
+
 /* Appends an expression over the keys and aggregates.  Returns false if it uses other columns. */
 static bool write_expression(struct leaf_planner *planner, uint32_t expression, bool can_alias)
 {
@@ -91,7 +104,8 @@ static bool write_expression(struct leaf_planner *planner, uint32_t expression, 
         copy_tokens(planner, is.from, is.to);
         return true;
     }
-    if (is.is_window || is.filter != SQL_NONE || (is.is_star && is.kind == SQL_CALL))
+    if (is.is_window || is.filter != SQL_NONE || (is.is_star && is.kind == SQL_CALL) ||
+        is_aggregate(planner, &is)) /* that is not one of plan_aggregate */
         return false;
     return write_operands(planner, &is, can_alias);
 }

@@ -110,7 +110,10 @@ static uint32_t parse_call(struct sql *sql)
         sql->expressions[call].is_star = true;
         if (!accept_symbol(sql, ")"))
             return SQL_NONE;
-    } else if (!accept_symbol(sql, ")")) {
+    } else if (accept_symbol(sql, ")")) {
+        /* count() is count(*) */
+        sql->expressions[call].is_star = sql_is_word(sql, sql->expressions[call].name, "count");
+    } else {
         sql->expressions[call].is_distinct = accept_word(sql, "DISTINCT");
         if (!parse_list(sql, call))
             return SQL_NONE;

@@ -64,3 +64,16 @@ SELECT count(*) FROM slice WHERE lag(ts) OVER (ORDER BY ts) > 5
 SELECT max(dur, 5) FROM slice LIMIT 3
 SELECT name, max(dur), ts FROM slice GROUP BY name ORDER BY 2 DESC, 1 LIMIT 3
 SELECT group_concat(name) FROM slice WHERE dur > 100000
+SELECT count(), name FROM slice GROUP BY 2
+SELECT count(*), json_group_array(1) FROM slice WHERE dur > 5000
+SELECT count(*), group_concat('x') FROM slice WHERE dur > 5000
+SELECT name, histogram(1), count(*) FROM slice GROUP BY 1
+SELECT name, total(1), max(3), count(*) FROM slice GROUP BY 1
+SELECT median(5), percentile(2, 3) FROM slice
+SELECT name, histogram(dur) FROM slice GROUP BY 1
+SELECT count() FILTER (WHERE dur > 10) FROM slice
+SELECT count() + 1, count( ) FROM slice HAVING count() > 3
+SELECT arg_set_id, count() OVER () FROM slice LIMIT 3
+SELECT sum(1), avg(2), min(1), max(2), count(1), json_group_object('a', 1) FROM sched
+SELECT name, json_group_array(name), max(name, 'x') FROM slice GROUP BY name
+SELECT name, group_concat(DISTINCT name) FROM slice GROUP BY 1 ORDER BY 1 LIMIT 4

@@ -14,8 +14,8 @@
  * reversible, so the function always returns 0 losses. */
 size_t text_escape(struct buffer *to, const void *p, size_t n);
 
-/* Appends " { name = value, ... }" for each group of the event's fields; nothing if the event has
- * no fields. `texts` caches names escaped by text_escape. */
+/* Appends " { name = value, ... }" for each group of the event's fields. Appends nothing if the
+ * event has no fields. `texts` is a cache of names that text_escape has escaped. */
 void text_add_fields(struct ttr_writer *out, struct text_cache *texts, ttr_field_buffer *fields,
                      const ttr_event *event, bool with_color);
 
