@@ -87,8 +87,8 @@ static bool check_struct_size(size_t given, size_t known, const char *name, ttr_
     return false;
 }
 
-/* Returns true if all flags in `given` are among those in `known`. Unknown flags may belong to a
- * later version of the library and must not be ignored. */
+/* Returns true if `known` contains all flags of `given`. Otherwise fails: unknown flags may belong
+ * to a later version of the library, and must not be ignored. */
 static bool check_flags(uint32_t given, uint32_t known, const char *name, ttr_error *error)
 {
     if (!(given & ~known))
@@ -107,7 +107,7 @@ static bool format_has_option(const struct format *format, const char *key, size
     return false;
 }
 
-/* Returns true if some format has the option "FORMAT.key=value". A reader ignores options of other
+/* Returns true if any format has the option "FORMAT.key=value". A reader ignores options of other
  * formats, but a mistyped option must be an error. */
 static bool is_option_known(const char *option)
 {
@@ -144,8 +144,8 @@ static bool check_copied_to(const ttr_read_options *options, ttr_error *error)
     return false;
 }
 
-/* Validates the options and converts them to those of a source. Returns false, with `error` filled,
- * if one is invalid. */
+/* Checks the options of a reader, and converts them to options of a source. If one is invalid,
+ * sets `error` and returns false. */
 static bool apply_read_options(const ttr *t, const ttr_read_options *options,
                                struct source_options *how, ttr_error *error)
 {
@@ -158,7 +158,7 @@ static bool apply_read_options(const ttr *t, const ttr_read_options *options,
             check_options(options->format_options, error) && check_copied_to(options, error));
 }
 
-/* Returns true if a blank-separated list of words contains the word of n bytes. */
+/* Returns true if a blank-separated list of words contains the word of `n` bytes at `word`. */
 static bool is_word_in_list(const char *list, const char *word, size_t n)
 {
     for (const char *at = list; *at; at += strcspn(at, " "), at += *at == ' ')
