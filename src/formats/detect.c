@@ -44,7 +44,7 @@ const struct format *format_find(const char *name)
     return NULL;
 }
 
-uint32_t format_abilities(const struct format *format)
+uint32_t get_format_abilities(const struct format *format)
 {
     const struct format_writer *writer = format->writer;
     return (format->reader ? TTR_FORMAT_READS : 0) | (writer ? TTR_FORMAT_WRITES : 0) |
@@ -64,7 +64,7 @@ void list_format_names(uint32_t ability, char *to, size_t size)
     size_t n = 0;
     to[0] = '\0';
     for (size_t i = 0; format_at(i) && n < size; i++)
-        if (format_abilities(format_at(i)) & ability)
+        if (get_format_abilities(format_at(i)) & ability)
             n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", format_at(i)->name);
 }
 

@@ -26,7 +26,7 @@ bool ttr_format_get(size_t i, ttr_format_info *info)
                               format->title,
                               format->extensions,
                               format->spec,
-                              format_abilities(format),
+                              get_format_abilities(format),
                               writes_folder ? format->folder->main_file : NULL,
                               input_options ? input_options : ""};
     return true;
@@ -146,8 +146,8 @@ static bool check_copied_to(const ttr_read_options *options, ttr_error *error)
 
 /* Checks the options of a reader, and converts them to options of a source. If one is invalid,
  * sets `error` and returns false. */
-static bool apply_read_options(const ttr *t, const ttr_read_options *options,
-                               struct source_options *how, ttr_error *error)
+static bool convert_read_options(const ttr *t, const ttr_read_options *options,
+                                 struct source_options *how, ttr_error *error)
 {
     *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP,
                                    .can_pull = options ? options->can_pull : NULL,
@@ -203,7 +203,7 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
         (void)fail_null(error, "ttr_open", t ? "path" : "context");
         return NULL;
     }
-    if (!apply_read_options(t, options, &how, error))
+    if (!convert_read_options(t, options, &how, error))
         return NULL;
     const struct format *of_url = find_format_of_url(path);
     if (of_url)
@@ -231,7 +231,7 @@ ttr_reader *ttr_open_memory(ttr *t, const void *bytes, size_t n, const char *nam
         (void)fail_null(error, "ttr_open_memory", !t ? "context" : name ? "memory" : "name");
         return NULL;
     }
-    if (!apply_read_options(t, options, &how, error))
+    if (!convert_read_options(t, options, &how, error))
         return NULL;
     return open_source(t, source_open_memory(&t->counted, bytes, n, &how, error), name, options,
                        error);
@@ -242,7 +242,7 @@ ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size
 {
     struct source_options how;
     const struct format *format;
-    if (!apply_read_options(t, options, &how, error))
+    if (!convert_read_options(t, options, &how, error))
         return NULL;
     if (options && options->from && find_readable_format(options->from, &format, error) != TTR_OK)
         return NULL;
@@ -254,7 +254,7 @@ ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *ctx, const char *name,
                           const ttr_read_options *options, ttr_error *error)
 {
     struct source_options how;
-    if (!apply_read_options(t, options, &how, error))
+    if (!convert_read_options(t, options, &how, error))
         return NULL;
     return open_source(t, source_open_callback(&t->counted, pull, ctx, &how, error), name, options,
                        error);

@@ -15,7 +15,7 @@
 const struct format *format_find(const char *name);
 
 /* Returns what a format can do (read, write, ...) as TTR_FORMAT_* flags. */
-uint32_t format_abilities(const struct format *format);
+uint32_t get_format_abilities(const struct format *format);
 
 /* Writes the names of all formats with a certain ability to `to`, for error messages. */
 void list_format_names(uint32_t ability, char *to, size_t size);

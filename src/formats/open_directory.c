@@ -268,7 +268,7 @@ static ttr_status check_index_folder(const struct search *search, bool *is_index
 
 /* Decides what a failed stat of the current path means. Ignores a file that was deleted meanwhile,
  * and counts a dangling link. Fails for all other reasons, because a trace could be missed. */
-static ttr_status handle_failed_stat(struct search *search, int reason, ttr_error *error)
+static ttr_status ignore_or_report_failed_stat(struct search *search, int reason, ttr_error *error)
 {
     struct stat link;
     if (reason != ENOENT && reason != ELOOP)
@@ -327,7 +327,7 @@ static ttr_status add_path(struct search *search, const char *name, ttr_error *e
 {
     struct stat about;
     if (stat(search->path, &about) != 0)
-        return handle_failed_stat(search, errno, error);
+        return ignore_or_report_failed_stat(search, errno, error);
     if (!(search->options && search->options->flags & TTR_READ_FOLLOW_LINKS) &&
         is_link_to_outside(search)) {
         count_skipped(search, &search->outside);
@@ -465,7 +465,7 @@ static const char *find_unreadable_main_file(struct search *search)
 
 /* Reports damage if a main file in the folder at the current path cannot be read; otherwise fails
  * with `reason`. Called if the folder's format could not be determined. */
-static ttr_status handle_undetectable_folder(struct search *search, const ttr_error *reason,
+static ttr_status report_undetectable_folder(struct search *search, const ttr_error *reason,
                                              ttr_error *error)
 {
     const char *main_file =
@@ -477,7 +477,8 @@ static ttr_status handle_undetectable_folder(struct search *search, const ttr_er
 }
 
 /* Adds the file or folder with this name in the current folder to the traces to open. */
-static ttr_status add_name(struct search *search, const char *name, ttr_error *error)
+static ttr_status add_entry_of_current_folder(struct search *search, const char *name,
+                                              ttr_error *error)
 {
     size_t n = search->n;
     ttr_status status = append_to_path(search, name) ? add_path(search, name, error) : TTR_OK;
@@ -496,7 +497,7 @@ static ttr_status add_folder_names(struct search *search, ttr_error *error)
     search->main_file = NULL;
     ttr_status status = read_names(&names, search->path, error);
     for (size_t i = 0; i < names.n && status == TTR_OK && context_should_continue(search->t); i++)
-        status = add_name(search, names.name[i], error);
+        status = add_entry_of_current_folder(search, names.name[i], error);
     const char *unusable =
         search->main_file ? search->main_file : find_empty_main_file(search, &names);
     if (unusable && !search->has_file && status == TTR_OK)
@@ -517,7 +518,7 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
     if (!pair_map_put(&search->seen, about->st_dev, about->st_ino, 1))
         return fail_memory(error);
     if (find_folder_format(search->t, search->path, search->options, &format, &reason) != TTR_OK)
-        return handle_undetectable_folder(search, &reason, error);
+        return report_undetectable_folder(search, &reason, error);
     if (!format)
         return add_folder_names(search, error);
     if (format->folder->open_together)
@@ -547,7 +548,7 @@ static void add_skip_notes(const struct search *search, const struct skipped *sk
 
 /* Returns the path of the first skipped input, or a substitute if there was no memory for the
  * path. */
-static const char *skipped_path(const struct skipped *unusable)
+static const char *get_path_of_first_skipped_input(const struct skipped *unusable)
 {
     return unusable->first ? unusable->first : "a file that others need";
 }
@@ -559,7 +560,8 @@ static void add_all_skip_notes(const struct search *search)
     add_skip_notes(search, &search->no_trace, "directory.passed-over",
                    "%s is not a trace and was skipped", first ? first : "a file");
     add_skip_notes(search, &search->unplaced, "directory.bad-main-file", UNUSABLE_MAIN_FILE_TEXT,
-                   skipped_path(&search->unplaced), search->unusable_why, "that folder alone");
+                   get_path_of_first_skipped_input(&search->unplaced), search->unusable_why,
+                   "that folder alone");
     add_skip_notes(
         search, &search->too_deep, "directory.too-deep",
         "%s is deeper than %u levels and was not looked into: what is in it must be named",
@@ -654,8 +656,8 @@ static ttr_reader *merge_found_readers(struct search *search, const char *path, 
         return open_folder(search->t, path, NULL, anchored, search->options, error);
     if (search->unusable.n && (has_strict_flag(search) || search->readers_n == 0)) {
         (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET,
-                   UNUSABLE_MAIN_FILE_TEXT, skipped_path(&search->unusable), search->unusable_why,
-                   search->readers_n ? "that folder alone" : "the folder");
+                   UNUSABLE_MAIN_FILE_TEXT, get_path_of_first_skipped_input(&search->unusable),
+                   search->unusable_why, search->readers_n ? "that folder alone" : "the folder");
         (void)error_set_option(error, TTR_E_MALFORMED, "ctf.metadata");
         return NULL;
     }

@@ -40,7 +40,7 @@ static ttr_status detect_path_bid(ttr *t, const char *path, const struct format 
 }
 
 /* Returns true if `option` replaces the main file in folders of this format. */
-static bool replaces_main_file(const struct format *format, const char *option)
+static bool is_main_file_option(const struct format *format, const char *option)
 {
     size_t n = strlen(format->name), key_n = strlen(format->folder->main_file_option);
     if (strncmp(option, format->name, n) == 0 && option[n] == '.')
@@ -54,15 +54,15 @@ const struct format *find_format_with_file_option(const ttr_read_options *option
     for (; given && *given; given++)
         for (size_t i = 0; format_at(i); i++)
             if (format_at(i)->folder && format_at(i)->folder->main_file_option &&
-                replaces_main_file(format_at(i), *given))
+                is_main_file_option(format_at(i), *given))
                 return format_at(i);
     return NULL;
 }
 
 /* Sets *has to true if the folder contains a file with the main file's name, and another file for
  * which the format bids. */
-static ttr_status folder_has_parts(ttr *t, const char *path, const struct format *format, bool *has,
-                                   ttr_error *error)
+static ttr_status check_folder_has_parts(ttr *t, const char *path, const struct format *format,
+                                         bool *has, ttr_error *error)
 {
     char name[PATH_MAX];
     const struct folder_file *file;
@@ -127,7 +127,7 @@ ttr_status find_folder_format(ttr *t, const char *path, const ttr_read_options *
     if (status != TTR_OK || *format || !anchored ||
         (options->from && strcmp(options->from, anchored->name) != 0))
         return status;
-    status = folder_has_parts(t, path, anchored, &has, error);
+    status = check_folder_has_parts(t, path, anchored, &has, error);
     *format = has ? anchored : NULL;
     return status;
 }
