@@ -6,7 +6,7 @@ import { layOut, lines, lineOfRow } from './tracks.js';
 import { listen, goTo, showRow } from './input.js';
 import { reload } from './reload.js';
 import { pane, listenPair, tellPair } from './pair.js';
-import { listenPanel, showSql, showReportTables, showArea } from './panel.js';
+import { listenPanel, showLog, showSql, showReportTables, showArea } from './panel.js';
 
 const searchBox = /** @type {HTMLInputElement} */ (document.getElementById('search'));
 const filterBox = /** @type {HTMLInputElement} */ (document.getElementById('filter'));
@@ -20,7 +20,7 @@ const KEYS = [
   ['W S', 'zoom in, out at the pointer; also Ctrl+wheel'], ['A D', 'pan; also Shift+drag, Shift+wheel'],
   ['drag', 'select a range: tables and flame graph'], ['click', 'slice with its arguments; a track name pins it'],
   ['F', 'show the selection, or everything'], ['0', 'show everything'], ['N', 'show only slices with the selected name'],
-  ['/ . ,', 'search, next, previous'], ['Esc', 'clear selection and search'], ['?', 'this list'],
+  ['/ . ,', 'search, next, previous'], ['L', 'messages of the visible range'], ['Esc', 'clear selection and search'], ['?', 'this list'],
 ];
 
 /** @param {string} direction */
@@ -110,6 +110,7 @@ function listenHeader() {
     change();
   });
   document.getElementById('sql')?.addEventListener('click', () => void (report ? showReportTables() : showSql()));
+  document.getElementById('log')?.addEventListener('click', () => void showLog());
   document.getElementById('help')?.addEventListener('click', () => keys.showModal());
   keys.addEventListener('click', () => keys.close());
   keys.replaceChildren(

@@ -97,7 +97,9 @@ struct ctf_trace {
     bool has_undecoded_duplicates;
     /* at least one packet is damaged in both files that contain it */
     bool has_damaged_duplicates;
-    struct folder *folder; /* trace folder; NULL for live traces */
+    struct folder *folder;       /* trace folder; NULL for live traces */
+    struct packet_losses losses; /* of the receiver that stored the trace */
+    ttr_id loss_names[2];        /* names of the gap events of `losses`; 0 = no such loss */
     const struct format *format;
     /* reader of each source id, minus `readers_from`; NULL if the source is not of this trace, or
      * was closed */
