@@ -146,10 +146,6 @@ static enum fxt_convert_result convert_metadata(struct fxt_reader *reader,
             input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.trace-info",
                                  "trace info of an unknown type; kept, not used");
         return emit_as_definition(reader, record);
-    case FXT_INDEX:
-        if (shape.is_known)
-            return emit_as_definition(reader, record);
-        /* fallthrough */
     default:
         input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset,
                              "fxt.unknown-metadata",
@@ -246,6 +242,17 @@ static enum fxt_convert_result convert_thread(struct fxt_reader *reader,
 
 /* --- Records for objects and blobs --- */
 
+/* Returns true if a blob belongs to the index of an archive. */
+static bool is_index_blob(const struct fxt_reader *reader, const struct fxt_record *record)
+{
+    if (reader->common.is_big || record->words < 3 ||
+        fxt_get_bits(record->header, FXT_BLOB_NAME) != (FXT_REF_INLINE | FXT_INDEX_NAME_BYTES))
+        return false;
+    const uint64_t end = fxt_load_record_word(reader, record, 2);
+    return fxt_load_record_word(reader, record, 1) == FXT_INDEX_NAME_START &&
+           (end == FXT_INDEX_ENTRIES || end == FXT_INDEX_LOCATOR);
+}
+
 static enum fxt_convert_result convert_blob(struct fxt_reader *reader,
                                             const struct fxt_record *record)
 {
@@ -253,6 +260,8 @@ static enum fxt_convert_result convert_blob(struct fxt_reader *reader,
     ttr_id name;
     if (!measure_record(reader, record, &shape))
         return FXT_BAD_SIZE;
+    if (is_index_blob(reader, record))
+        return emit_as_definition(reader, record);
     enum fxt_convert_result result = fxt_resolve_string(
         reader, record, (uint32_t)fxt_get_bits(record->header, FXT_BLOB_NAME), 1, &name);
     if (result != FXT_CONVERTED)
