@@ -50,7 +50,7 @@ struct salvage {
     struct nettrace_header broken;
     uint64_t work;         /* number of headers that may still be decoded */
     bool is_v6, has_times; /* has_times: the times in the block's header can be used */
-    bool is_strict;        /* each payload must end with the last field of its type */
+    bool is_strict;        /* true if each payload must end with the last field of its type */
 };
 
 static bool decode_next_header(const struct salvage *salvage, struct nettrace_header *h,
@@ -104,7 +104,7 @@ struct chain {
         /* number of payloads, of the first CHECKED events, that do not end with the last field
          * of their type */
         misfits;
-    bool is_complete; /* the last event ends at the end of the block */
+    bool is_complete; /* true if the last event ends at the end of the block */
 };
 
 /* Returns true if the time since the first event is possible in this block. */

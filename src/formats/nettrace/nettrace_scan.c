@@ -55,7 +55,7 @@ struct block_scan {
     /* type of the last large event that does not end with its last field */
     struct nettrace_type *misfit;
     uint32_t known;      /* number of decoded events, including those without metadata */
-    bool caches_headers; /* decoded headers are stored for nettrace_order.c */
+    bool caches_headers; /* true if decoded headers are stored for nettrace_order.c */
     uint32_t first_run, last_run, runs_n; /* linked list of the finished runs */
 };
 

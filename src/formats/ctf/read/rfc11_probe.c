@@ -83,14 +83,14 @@ struct probe_sample {
     struct buffer unpacked;
     const uint8_t *bytes;
     uint64_t n;
-    /* the sample is a complete packet; false if it is the start of a large packet */
+    /* true if the sample is a complete packet; false if it is the start of a large packet */
     bool is_whole;
     bool is_found;
     /* bit i is set if all packets so far can be decoded with alignment order[i] */
     unsigned possible;
     unsigned tried; /* number of packets decoded by trial so far */
     uint64_t tried_bytes;
-    bool is_known;       /* a packet could be decoded */
+    bool is_known;       /* true if a packet could be decoded */
     uint64_t begin, end; /* begin and end time of the packet in ticks, as declared */
     /* hash of all decoded values, for each alignment in `order` */
     uint64_t values[ORDER_N];
@@ -155,7 +155,7 @@ struct alignment_trial {
     /* is_late: an event is earlier than the one before it, or later than the packet's end;
      * is_missized: the decoded size of a payload differs from the stored size */
     bool is_late, is_missized;
-    /* the limit of values was reached, so not all values are in the hash */
+    /* true if the limit of values was reached, so not all values are in the hash */
     bool is_cut;
 };
 
