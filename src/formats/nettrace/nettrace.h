@@ -91,8 +91,7 @@ enum symbols_kind {
 /* Payload layouts of an event type. Each is compiled when the first event needs it. */
 struct nettrace_layouts {
     const struct type *root; /* type of the payload; NULL if its fields are unknown */
-    /* layouts by index; valid if the layout's bit in `tried` is set; NULL if it could not be
-     * compiled */
+    /* layouts by index; valid if the layout's bit in `tried` is set; NULL if compiling failed */
     const struct layout *layout[NETTRACE_LAYOUTS_MAX];
     uint64_t offset; /* file offset of the metadata, for diagnostics */
     /* bit i is set if the value of root member i is converted before it is returned; valid if
@@ -372,8 +371,7 @@ struct nettrace_reader {
     bool emits_blocks; /* order=block: return each block's events at once */
     bool has_trace;    /* true if the Trace object has been read */
     bool is_over;      /* true if all input was read; waiting events may remain */
-    /* true if a sequence point was read: clear stacks and labels when all events before it were
-     * returned */
+    /* true if stacks and labels must be cleared after the events before a sequence point */
     bool resets_stacks;
     bool resets_threads,
         resets_metadata; /* the sequence point also clears: threads; metadata numbers */
@@ -382,7 +380,7 @@ struct nettrace_reader {
     /* true if memory ran out in the field iterator, which cannot report errors; the next read
      * reports it */
     bool is_out_of_memory;
-    ttr_status failed; /* status of the nettrace_order_emit() call that failed last */
+    ttr_status failed; /* status of the nettrace_emit_ordered_events() call that failed last */
     struct nettrace_types types;
     struct nettrace_threads threads;
     struct nettrace_order order;
@@ -563,7 +561,7 @@ void nettrace_order_flush_until(struct nettrace_reader *reader, uint64_t limit);
 
 /* Appends events that were requested to the batch, until it is full or the limit is reached. On
  * failure, returns false and stores the status in reader->failed. */
-TTR_MUST bool nettrace_order_emit(struct nettrace_reader *reader);
+TTR_MUST bool nettrace_emit_ordered_events(struct nettrace_reader *reader);
 
 /* Converts ticks to ns since 1970. Adds TTR_EVENT_CLAMPED to `flags` if the result does not fit. */
 int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags);
@@ -701,8 +699,9 @@ struct nettrace_definition {
 
 void nettrace_types_init(struct nettrace_reader *reader);
 void nettrace_types_free(struct nettrace_reader *reader);
-TTR_MUST ttr_status nettrace_type_add(struct nettrace_reader *reader,
-                                      const struct nettrace_definition *stored, uint64_t offset);
+TTR_MUST ttr_status nettrace_add_event_type(struct nettrace_reader *reader,
+                                            const struct nettrace_definition *stored,
+                                            uint64_t offset);
 
 /* If the same record was declared before with this number, makes the number refer to that type
  * again, and returns true. Returns false if not, or if memory is out. */
@@ -771,8 +770,7 @@ void nettrace_mark_span(const struct nettrace_reader *reader, ttr_event *event,
  * symbols_kind); 0 if none. */
 uint8_t nettrace_get_symbol_kind(ttr_text provider, uint32_t id);
 
-/* Adds the symbols that an event declares to the library context. Returns false if memory is
- * out. */
+/* Adds the symbols of an event to the library context. Returns false if memory is out. */
 TTR_MUST bool nettrace_add_symbols(struct nettrace_reader *reader, const ttr_event *event);
 
 /* --- Symbols of machine-wide traces (nettrace_universal.c) --- */
@@ -788,8 +786,7 @@ bool nettrace_is_universal_sample(ttr_text provider, ttr_text name);
  * the reader does not use them. */
 uint8_t nettrace_get_universal_symbol_kind(ttr_text provider, uint32_t id);
 
-/* Adds the process name, mapping or symbol that an event declares. Returns false if memory is
- * out. */
+/* Adds the process name, mapping or symbol of an event. Returns false if memory is out. */
 TTR_MUST bool nettrace_add_universal_symbols(struct nettrace_reader *reader, const ttr_event *event,
                                              uint8_t kind);
 void nettrace_universal_free(struct nettrace_reader *reader);

@@ -108,7 +108,7 @@ struct chain {
 };
 
 /* Returns true if the time since the first event is possible in this block. */
-static bool add_chain_time(const struct salvage *salvage, struct chain *chain, uint64_t ticks)
+static bool add_time_to_chain(const struct salvage *salvage, struct chain *chain, uint64_t ticks)
 {
     uint64_t range = salvage->block->most - salvage->block->least;
     int64_t since = (int64_t)(ticks - chain->first);
@@ -138,7 +138,7 @@ static void parse_chain(struct salvage *salvage, struct nettrace_header h, struc
             return;
         if (chain->n == 0)
             chain->first = h.ticks;
-        if (!add_chain_time(salvage, chain, h.ticks))
+        if (!add_time_to_chain(salvage, chain, h.ticks))
             return;
         chain->misfits += chain->n < CHECKED && !is_payload_valid(salvage, &h);
         chain->n++;

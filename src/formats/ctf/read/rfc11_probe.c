@@ -266,7 +266,7 @@ static enum layout_status decode_trial_event(struct alignment_trial *trial, stru
     return end;
 }
 
-static enum alignment_fit rate_alignment_fit(struct alignment_trial *trial, ttr_error *error)
+static enum alignment_fit test_alignment_on_sample(struct alignment_trial *trial, ttr_error *error)
 {
     const struct probe_sample *sample = trial->sample;
     const bool tells_times = !sample->section->rfc_has_no_time && sample->begin <= sample->end;
@@ -298,7 +298,7 @@ static ttr_status decode_with_alignment(struct probe_sample *sample, size_t i,
         trial.layouts ? compile_trial_layout(&trial, NULL, false, error) : NULL;
     if (header) {
         ctf_header_plan_init(&trial.plan, sample->section, header);
-        *fit = rate_alignment_fit(&trial, error);
+        *fit = test_alignment_on_sample(&trial, error);
         sample->values[i] = hash_pair(sample->values[i],
                                       /* an incomplete hash does not prove that two results are
                                        * equal, so use a number that differs per alignment */

@@ -34,7 +34,7 @@ struct ctf2_printer {
 
 /* Start a fragment (separator, opening brace and type), and end it (closing brace and line feed).
  */
-void ctf2_print_begin(struct ctf2_printer *printer, const char *type);
+void ctf2_begin_printed_object(struct ctf2_printer *printer, const char *type);
 void ctf2_print_end(struct ctf2_printer *printer);
 
 /* Prints a field class as the next JSON value: in full, or as the name of its alias. */
