@@ -66,6 +66,8 @@ typedef struct ttr_received {
     uint64_t files;                   /* number of files written */
     uint64_t resumed;                 /* number of reconnections */
     const char *reason;               /* why the source was refused (TTR_SOURCE_REFUSED), else "" */
+    /* packets without a number of events, which `events` lacks: CTF of other senders */
+    uint64_t uncounted_packets;
 } ttr_received;
 
 /* Sums over all sources, and counts that belong to no source. */
@@ -80,6 +82,7 @@ typedef struct ttr_receiver_totals {
     uint64_t refused;           /* senders refused by a limit, and connections without a trace */
     uint64_t refused_packets;   /* packets of senders that exceeded sessions_max or begun_max */
     uint64_t cut_off;           /* connections closed because they were silent or hostile */
+    uint64_t uncounted_packets; /* packets without a number of events, which `events` lacks */
 } ttr_receiver_totals;
 
 typedef enum ttr_source_stage {

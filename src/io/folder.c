@@ -448,3 +448,19 @@ ttr_status folder_read_file(struct folder *folder, const struct folder_file *fil
     source_close(source);
     return status;
 }
+
+ttr_status folder_read_hidden_file(struct folder *folder, const char *name, uint64_t limit,
+                                   uint8_t **bytes, size_t *n, ttr_error *error)
+{
+    const struct entry hidden = {.file = {.name = name}};
+    const struct folder_file *file =
+        folder->is_memory ? folder_find_file(folder, name) : &hidden.file;
+    struct stat about;
+    char path[PATH_MAX];
+    *bytes = NULL;
+    *n = 0;
+    if (!file || (!folder->is_memory && (!full_path(folder, file, path) ||
+                                         lstat(path, &about) != 0 || !S_ISREG(about.st_mode))))
+        return TTR_OK;
+    return folder_read_file(folder, file, limit, bytes, n, error);
+}

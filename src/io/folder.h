@@ -90,6 +90,11 @@ void folder_limit_windows(struct folder *folder, size_t chunk);
 TTR_MUST ttr_status folder_read_file(struct folder *folder, const struct folder_file *file,
                                      uint64_t limit, uint8_t **bytes, size_t *n, ttr_error *error);
 
+/* Reads a regular file that folder_open does not list because its name starts with '.'. Sets *bytes
+ * to NULL if the folder has no such file. */
+TTR_MUST ttr_status folder_read_hidden_file(struct folder *folder, const char *name, uint64_t limit,
+                                            uint8_t **bytes, size_t *n, ttr_error *error);
+
 void folder_close(struct folder *folder);
 
 /* --- Output folders --- */

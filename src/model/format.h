@@ -117,6 +117,13 @@ struct packet_feed {
     void *ctx;
 };
 
+/* What a receiver lost while it wrote a file. */
+struct packet_losses {
+    uint64_t kernel_drops; /* datagrams that the kernel dropped */
+    /* numbers of packets and events that were dropped because a queue was full */
+    uint64_t dropped_packets, dropped_events;
+};
+
 struct format_folder {
     /* file that makes a folder a trace ("metadata"); `bid` checks its first bytes */
     const char *main_file;
@@ -141,6 +148,10 @@ struct format_folder {
     /* tag of the TTR_KIND_DEFINITION with a complete packet of a file as payload; 0 = none. Each
      * file is the concatenation of its packets, so that they can be sent one by one. */
     uint16_t packet_tag;
+    /* Optional: hidden file next to the main file, in which a receiver of packets stores its
+     * losses, and a function that appends the content of this file. */
+    const char *losses_file;
+    void (*write_losses)(struct buffer *to, const struct packet_losses *losses);
 };
 
 /* Reader of traces from a network. */
@@ -170,13 +181,6 @@ struct packet_facts {
 /* The last counter of a stream. */
 struct packet_counter {
     uint32_t stream, counter;
-};
-
-/* What a receiver lost while it wrote a file. */
-struct packet_losses {
-    uint64_t kernel_drops; /* datagrams that the kernel dropped */
-    /* numbers of packets and events that were dropped because a queue was full */
-    uint64_t dropped_packets, dropped_events;
 };
 
 /* Packets of a format that need no earlier ones to be decoded, so that they can be sent and

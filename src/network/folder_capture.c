@@ -215,6 +215,37 @@ ttr_status folder_capture_add_part(struct folder_capture *folder, struct capture
     return file->missing_n || !capture ? TTR_OK : write_part_file(capture, file, error);
 }
 
+/* Returns the length of the folder in the path of a file, with the slash. Returns SIZE_MAX if its
+ * last name is another one. */
+static size_t folder_of(const char *path, const char *last)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+    return strcmp(path + n, last) == 0 ? n : SIZE_MAX;
+}
+
+ttr_status folder_capture_replace(const struct folder_capture *folder, struct capture *capture,
+                                  const char *main_file, const char *name,
+                                  const struct buffer *content, ttr_error *error)
+{
+    const struct part_file *first = NULL;
+    for (size_t i = 0; i < folder->files_n; i++) {
+        const struct part_file *file = &folder->files[i];
+        if (!file->missing_n && folder_of(file->name, main_file) != SIZE_MAX &&
+            (!first || file->number < first->number))
+            first = file;
+    }
+    if (!first)
+        return TTR_OK;
+    struct frame_part part = {.bytes = content->bytes, .n = content->n};
+    struct part_file file = {.parts = &part, .parts_n = 1};
+    const int n = snprintf(file.name, sizeof file.name, "%.*s%s",
+                           (int)folder_of(first->name, main_file), first->name, name);
+    if (n < 0 || (size_t)n >= sizeof file.name)
+        return fail(error, TTR_E_LIMIT, NO_OFFSET, "the path of %s is too long", name);
+    return write_part_file(capture, &file, error);
+}
+
 bool folder_capture_is_complete(const struct folder_capture *folder)
 {
     for (size_t i = 0; i < folder->files_n; i++)

@@ -52,6 +52,13 @@ void folder_capture_forget(struct folder_capture *folder, uint32_t number);
 TTR_MUST ttr_status folder_capture_append(struct capture *capture, const struct file_frame *frame,
                                           ttr_error *error);
 
+/* Replaces the file `name` in the folder of the first complete file with the last name `main_file`.
+ * Does nothing if no such file is complete. The content is not part of capture->size. */
+TTR_MUST ttr_status folder_capture_replace(const struct folder_capture *folder,
+                                           struct capture *capture, const char *main_file,
+                                           const char *name, const struct buffer *content,
+                                           ttr_error *error);
+
 /* Returns the bytes of all parts that have arrived. */
 uint64_t folder_capture_bytes(const struct folder_capture *folder);
 

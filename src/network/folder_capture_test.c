@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "network/file_frame.h"
+#include "network/receiver.h"
 #include "support/files.h"
 #include "support/receiver_scene.h"
 #include "support/support.h"
@@ -129,7 +130,7 @@ static void check_losses(uint64_t seed)
 {
     enum { PACKETS = 500, DELAY_MAX = 20 };
     struct receiver_scene scene = {.work = work, .options.output = -1};
-    ttr_receiver_totals totals;
+    ttr_receiver_totals totals = {0};
     uint64_t random = seed, dropped = 0, repeated = 0, sent = 0;
     static uint32_t when[PACKETS];
     static uint8_t copies[PACKETS];
@@ -194,6 +195,45 @@ static void each_rotated_folder_has_the_metadata(void **state)
     *strrchr(scene.last_path, '.') = '\0'; /* the folder before ".0002" */
     expect_content(&scene, "ust/metadata", "part 0,");
     expect_content(&scene, "ust/ch_1", "0,1,2,");
+}
+
+static void each_rotated_folder_has_its_losses(void **state)
+{
+    (void)state;
+    struct receiver_scene scene = {.work = work, .options = {.output = -1, .rotate_bytes = 14}};
+    ttr_receiver_totals totals;
+    receiver_scene_open(&scene, "udp::0", "losses");
+    int fd = receiver_scene_dial(&scene);
+    send_frame(fd, make_part(0, 1)); /* 7 bytes */
+    for (uint32_t i = 0; i < 6; i++) {
+        scene.receiver->ended.kernel_drops += i % 2; /* 2 before the rotation, 1 after it */
+        send_frame(fd, make_packet(1, i, 1));        /* 2 bytes */
+        receiver_scene_await_packets(&scene, 2 + i);
+    }
+    (void)close(fd);
+    receiver_scene_close(&scene, &totals);
+    expect_content(&scene, "ust/.losses", "kernel_drops 1\ndropped_packets 0\n");
+    *strrchr(scene.last_path, '.') = '\0'; /* the folder before ".0002" */
+    expect_content(&scene, "ust/.losses", "kernel_drops 2\ndropped_packets 0\n");
+}
+
+static void folder_without_losses_has_no_file_of_them(void **state)
+{
+    (void)state;
+    struct receiver_scene scene = {.work = work, .options.output = -1};
+    ttr_receiver_totals totals;
+    struct stat about;
+    receiver_scene_open(&scene, "udp::0", "no-losses");
+    int fd = receiver_scene_dial(&scene);
+    scene.receiver->ended.kernel_drops = 9; /* before the source began */
+    send_frame(fd, make_part(0, 1));
+    send_frame(fd, make_packet(1, 0, 1));
+    receiver_scene_await_packets(&scene, 2);
+    (void)close(fd);
+    receiver_scene_close(&scene, &totals);
+    char path[4200];
+    (void)snprintf(path, sizeof path, "%s/ust/.losses", scene.last_path);
+    assert_int_not_equal(stat(path, &about), 0);
 }
 
 static void restarted_sender_gets_another_folder(void **state)
@@ -328,6 +368,8 @@ int main(void)
         cmocka_unit_test(missing_part_makes_the_source_incomplete),
         cmocka_unit_test(events_of_lost_packets_are_counted_exactly),
         cmocka_unit_test(each_rotated_folder_has_the_metadata),
+        cmocka_unit_test(each_rotated_folder_has_its_losses),
+        cmocka_unit_test(folder_without_losses_has_no_file_of_them),
         cmocka_unit_test(restarted_sender_gets_another_folder),
         cmocka_unit_test(invalid_frames_are_garbage),
         cmocka_unit_test(files_in_parts_have_a_limit),

@@ -5,6 +5,7 @@
  *   remote.c            one sender: packets, losses, queue
  *        | queue of complete packets
  *   remote_counts.c     counts of the source
+ *   remote_losses.c     losses of the receiver itself
  *   remote_output.c     files of the source, or the merged trace
  *   remote_frames.c     files of a source that sends frames
  *
@@ -86,6 +87,8 @@ struct remote {
     struct pair_map stream_index; /* (id, 0) to an index in `streams` */
     struct capture capture;
     struct packet_losses noted;  /* losses before the current file */
+    struct packet_losses stored; /* losses in the losses file of the current folder */
+    uint64_t stored_ms;          /* socket_now_ms when that file was written */
     struct bare_packets *bare;   /* state of a sender without frames; NULL = other packets */
     struct folder_capture parts; /* files of a source that sends frames */
     char extension[16];          /* extension of its files, without the dot */
@@ -192,6 +195,18 @@ static inline bool receiver_can_feed(const struct ttr_receiver *receiver)
     return receiver->is_feed || (receiver->options.allows_reader && !receiver->is_merged_begun &&
                                  !receiver->has_stream_output && receiver->sources_n < 2);
 }
+
+/* --- remote_losses.c --- */
+
+/* Returns the losses since the current file or folder was created. */
+struct packet_losses remote_get_losses(const struct remote *remote);
+
+/* Starts counting losses for another file. */
+void remote_reset_losses(struct remote *remote);
+
+/* Writes the losses of the current folder to its losses file if they have changed and the last
+ * write is at least wait_ms ago. */
+void remote_store_losses(struct remote *remote, uint64_t wait_ms);
 
 /* --- remote_output.c --- */
 

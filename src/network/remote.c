@@ -193,6 +193,7 @@ static void accept_packet(struct remote *remote, const struct framed_packet *pac
     if (remote_has_frames(remote) && result == COUNTER_DUPLICATE)
         return; /* a file with a packet twice would have its events twice */
     received->events += facts->events;
+    received->uncounted_packets += remote->bare != NULL;
     if (facts->is_head)
         keep_first_bytes(remote, packet->bytes, packet->n);
     remote_enqueue(remote, packet->bytes, packet->n);

@@ -102,6 +102,7 @@ void remote_add_to_totals(const struct remote *remote, ttr_receiver_totals *tota
     totals->bytes += received->bytes;
     totals->packets += received->packets;
     totals->events += received->events;
+    totals->uncounted_packets += received->uncounted_packets;
     totals->lost += received->lost;
     totals->lost_packets += received->lost_packets;
     totals->before_first += received->before_first;

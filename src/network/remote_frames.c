@@ -55,6 +55,8 @@ static ttr_status write_frame(struct remote *remote, const struct file_frame *fr
         remote->streams[at].written = frame->number;
     }
     if (remote_must_rotate(remote, frame->content_n)) {
+        remote_store_losses(remote, 0);
+        remote_reset_losses(remote);
         status = folder_capture_rotate(&remote->parts, &remote->capture, error);
         remote->received.files++;
     }

@@ -15,6 +15,9 @@
 #include "io/socket.h"
 
 #define HOLD_MS 1000u
+/* Interval between two writes of the losses of a folder, so that few are unknown if the receiver is
+ * killed. */
+#define LOSSES_MS 1000u
 #define MERGED_PIECE 32768u /* bytes that are prepared for writing at a time */
 
 static const char *first_extension(const struct format *format, char *to, size_t size)
@@ -30,15 +33,6 @@ static const char *first_extension(const struct format *format, char *to, size_t
     return to;
 }
 
-/* Returns what the receiver has lost so far, as far as it concerns the source. */
-static struct packet_losses sum_losses(const struct remote *remote)
-{
-    return (struct packet_losses){.kernel_drops =
-                                      remote->is_stream ? 0 : remote->receiver->ended.kernel_drops,
-                                  .dropped_packets = remote->received.dropped,
-                                  .dropped_events = remote->received.dropped_events};
-}
-
 bool remote_open_output(struct remote *remote)
 {
     struct ttr_receiver *receiver = remote->receiver;
@@ -47,7 +41,9 @@ bool remote_open_output(struct remote *remote)
     remote->received.format = remote->format->name;
     remote->received.is_packets = remote->transfer != NULL;
     receiver->ended.sources++;
-    remote->noted = sum_losses(remote);
+    remote_reset_losses(remote);
+    /* packets that were dropped before the first file are losses of this file */
+    remote->noted.dropped_packets = remote->noted.dropped_events = 0;
     if (receiver->folder) {
         capture_init(&remote->capture, receiver->folder, remote->peer, "");
         (void)first_extension(remote->format, remote->extension, sizeof remote->extension);
@@ -124,14 +120,12 @@ static ttr_status append_to_output(struct remote *remote, const uint8_t *bytes, 
 
 void remote_write_losses(struct remote *remote)
 {
-    const struct packet_losses sum = sum_losses(remote), before = remote->noted;
-    const struct packet_losses losses = {
-        .kernel_drops = sum.kernel_drops - before.kernel_drops,
-        .dropped_packets = sum.dropped_packets - before.dropped_packets,
-        .dropped_events = sum.dropped_events - before.dropped_events};
+    const struct packet_losses losses = remote_get_losses(remote);
     struct buffer packet;
     ttr_error error = {0};
-    remote->noted = sum;
+    if (remote_has_frames(remote))
+        remote_store_losses(remote, 0);
+    remote_reset_losses(remote);
     if (remote->capture.fd < 0 || !remote->transfer || !remote->transfer->write_losses ||
         remote->receiver->status != TTR_OK || (!losses.kernel_drops && !losses.dropped_packets))
         return;
@@ -324,6 +318,8 @@ void remote_flush(struct remote *remote, bool is_final)
     } else {
         flush_to_merged(remote, is_final);
     }
+    if (remote_has_frames(remote))
+        remote_store_losses(remote, LOSSES_MS);
     compact_queue(remote);
 }
 

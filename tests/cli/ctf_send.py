@@ -1,19 +1,25 @@
-"""Sends CTF packets without frames, one per datagram, from the CTF documents alone: ctf_send.py PORT VERSION METADATA PACKETS [DROP [SWAP [LOST]]]
+"""Sends CTF packets without frames, one per datagram, from the CTF documents alone: ctf_send.py PORT VERSION METADATA PACKETS [DROP [SWAP [LOST [RECEIVER]]]]
 
 VERSION is 1.8 or 2.  METADATA: packets = as metadata packets before the data packets, late = after them, split = in two
 packets of which the second one is sent first, FILE = written to this file and not sent.  Packet DROP of stream 1 is not
-sent, packets SWAP and SWAP + 3 are sent in the place of each other.  Before each packet the tracer discarded LOST events.
+sent, packets SWAP and SWAP + 3 are sent in the place of each other.  Before each packet the tracer discarded LOST events.  The process RECEIVER is stopped after the first packets, and continued
+before the last ones; each packet is then padded to 8 KiB.
 """
 import json
+import os
+import signal
 import socket
 import struct
 import sys
+import time
 import uuid
 
 port, version, where, packets = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
 drop = int(sys.argv[5]) if len(sys.argv) > 5 else None
 swap = int(sys.argv[6]) if len(sys.argv) > 6 else None
 lost = int(sys.argv[7]) if len(sys.argv) > 7 else 0
+receiver = int(sys.argv[8]) if len(sys.argv) > 8 else 0
+padding = b"\0" * 8000 if receiver else b""
 trace = uuid.UUID("2a6422d0-6cee-11e0-8c08-cb07d7b3a564")
 tsdl = """/* CTF 1.8 */
 typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
@@ -69,7 +75,7 @@ def metadata_packet(text):
 def data_packet(stream, number):
     events = b"".join(struct.pack("<IQI", 0, 1000000 * number + 1000 * i + 10, 10 * number + i) for i in range(10))
     size = 28 + 48 + len(events)
-    return struct.pack("<I16sIIQQQQQQ", 0xC1FC1FC1, trace.bytes, 0, stream, 8 * size, 8 * size, 1000000 * number, 1000000 * number + 20000, lost * number, number) + events
+    return struct.pack("<I16sIIQQQQQQ", 0xC1FC1FC1, trace.bytes, 0, stream, 8 * (size + len(padding)), 8 * size, 1000000 * number, 1000000 * number + 20000, lost * number, number) + events + padding
 
 
 def send_metadata():
@@ -92,6 +98,12 @@ order = list(range(packets))
 if swap:
     order[swap], order[swap + 3] = order[swap + 3], order[swap]
 for number in order:
+    if receiver and number == 10:
+        time.sleep(0.5)
+        os.kill(receiver, signal.SIGSTOP)
+    if receiver and number == packets - 1:
+        os.kill(receiver, signal.SIGCONT)
+        time.sleep(1)
     for stream in (0, 1):
         if stream != 1 or number != drop:
             to.send(data_packet(stream, number))

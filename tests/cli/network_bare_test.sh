@@ -37,6 +37,7 @@ for version in 1.8 2; do
         await has_bytes "$work/$name" $((39 * 236))
         stop
         says "lost_packet_of_bare_ctf_${name}_is_counted" '"lost_packets": *1, *"late": *6,.*"is_complete": *true' grep '"what": *"end"' "$work/listen.out"
+        says "events_of_bare_ctf_${name}_are_unknown" '"packets": *[0-9]+, *"events": *null, *"uncounted_packets": *39,' grep '"what": *"total"' "$work/listen.out"
         "$tracetta" info "$work/$name" >"$work/info" 2>&1
         says "bare_ctf_${name}_has_all_events" '^events +390' cat "$work/info"
         says "bare_ctf_${name}_has_one_gap" '^lost +1 packet in 1 place' cat "$work/info"
@@ -69,6 +70,38 @@ listen udp::0 -o "$work/discarded" --rotate-size=3000
 await has_bytes "$work/discarded" $((40 * 236))
 stop
 says discarded_events_count_once_across_rotated_folders '^lost +114 events in 38 places' "$tracetta" info "$work/discarded"
+
+# loses VERSION NAME: the folder has a gap for drops of the receiver, and other readers ignore the file of them.
+loses()
+{
+    "$tracetta" info "$work/$2" >"$work/info" 2>&1
+    says "dropped_packets_of_ctf_$2_are_a_gap" '"kind": *"gap",.*"name": *"[0-9]* (packets were dropped by a full queue|datagrams were dropped by the kernel)"' "$tracetta" cat --format=jsonl "$work/$2"
+    [ "$1" = 2 ] || babeltrace "babeltrace2_opens_ctf_$2" "$work/$2"/0* "$(sed -n 's/^events *\([0-9,]*\)$/\1/p' "$work/info" | tr -d ,)"
+}
+
+# Packets that a full queue drops: four of 40 fit until the metadata arrive.
+for version in 1.8 2; do
+    listen udp::0 -o "$work/full-$version" --queue-size=1000 --json
+    "$python" "$send" "$port" $version late 20
+    await grep -qr . "$work/full-$version" --include=.losses
+    kill -KILL "$listener" && wait "$listener" 2>/dev/null
+    loses $version full-$version
+    says "dropped_packets_of_ctf_${version}_survive_a_kill" '^env +network.dropped_packets = 3[67]$' cat "$work/info"
+done
+
+# Datagrams that the kernel drops while the receiver is stopped.
+listen udp::0 -o "$work/kernel" --queue-size=256M --json
+"$python" "$send" "$port" 1.8 packets 3000 -1 0 0 "$listener"
+await grep -qr . "$work/kernel" --include=.losses
+stop
+drops=$(sed -n 's/.*"kernel_drops": *\([0-9]*\).*/\1/p' "$work/listen.out")
+if [ "$drops" = 0 ]; then
+    skip dropped_datagrams_are_lost_packets 'the buffer of the kernel has room for all'
+else
+    loses 1.8 kernel
+    says dropped_datagrams_of_ctf_are_in_the_folder "^env +network.kernel_drops = $drops\$" cat "$work/info"
+    says dropped_datagrams_are_lost_packets "^lost +$(echo "$drops" | sed ':a;s/\B[0-9]\{3\}\>/,&/;ta') packets in 3 places" cat "$work/info"
+fi
 
 listen udp::0 -o "$work/none"
 "$python" "$send" "$port" 1.8 "$work/unsent" 3

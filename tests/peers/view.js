@@ -1,8 +1,8 @@
-// The page of "tracetta view" in a real browser.  usage: node view.js PLAYWRIGHT CHROMIUM URL TRACETTA TRACE HOSTILE_URL PAIR_URL NEW_TRACE
+// The page of "tracetta view" in a real browser.  usage: node view.js PLAYWRIGHT CHROMIUM URL TRACETTA TRACE HOSTILE_URL PAIR_URL NEW_TRACE LOG_URL LOG_TRACE
 // Prints TAP.  PLAYWRIGHT is the folder of the npm package playwright-core.
 const { execFileSync } = require('node:child_process');
 
-const [playwright, chromium, url, tracetta, trace, hostileUrl, pairUrl, newTrace] = process.argv.slice(2);
+const [playwright, chromium, url, tracetta, trace, hostileUrl, pairUrl, newTrace, logUrl, logTrace] = process.argv.slice(2);
 let n = 0;
 
 function verdict(name, isFine, text = '') {
@@ -158,6 +158,29 @@ async function checkDelay(page) {
   verdict('frames_do_not_wait_for_the_server', frames.n >= 58, frames);
 }
 
+/** The list of messages follows the visible range, and leads to a message. */
+async function checkLog(browser) {
+  const { page, seen } = await open(browser, logUrl);
+  const listed = () => page.evaluate(() => document.querySelectorAll('#body tbody tr').length);
+  const expected = async () => {
+    const [a, z] = await page.evaluate(() => [tracettaPage.state.a, tracettaPage.state.z].map((time) => String(tracettaPage.state.info.start + BigInt(Math.round(time)))));
+    return query(`SELECT count(*) AS n FROM log WHERE ts >= ${a} AND ts < ${z}`, logTrace)[0].n;
+  };
+  await page.keyboard.press('l');
+  await page.waitForSelector('#body tbody tr');
+  const all = [await listed(), await expected()];
+  await page.evaluate(() => tracettaPage.setRange(0, 400000));
+  await page.waitForTimeout(1500);
+  const part = [await listed(), await expected()];
+  verdict('list_of_messages_follows_the_range', all[0] === all[1] && part[0] === part[1] && part[0] < all[0] && part[0] > 0, [all, part]);
+  const ts = await page.evaluate(() => document.querySelector('#body tbody tr td').title);
+  await page.click('#body tbody tr');
+  await page.waitForTimeout(300);
+  const inside = await page.evaluate((time) => { const { a, z, info } = tracettaPage.state; const at = Number(BigInt(time) - info.start); return at > a + (z - a) / 4 && at < z - (z - a) / 4; }, ts);
+  verdict('click_on_a_message_goes_to_it', inside && seen.errors.length === 0, [ts, seen.errors]);
+  await page.close();
+}
+
 /** Two traces one above the other show the same range, and the table compares them. */
 async function checkPair(browser) {
   const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
@@ -204,6 +227,7 @@ async function main() {
   verdict('markup_in_names_stays_text', tags === 0 && hostile.seen.dialogs === 0 && hostile.seen.errors.length === 0, [tags, hostile.seen]);
   verdict('names_of_a_megabyte_do_not_slow_frames', slowest < 100, slowest);
   await checkPair(browser);
+  await checkLog(browser);
   await browser.close();
   console.log(`1..${n}`);
 }

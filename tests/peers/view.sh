@@ -31,6 +31,9 @@ done
 "$2" --events 5000 --seed 9 --mix bench "$work/new.fxt" || exit 1
 "$1" view -q --no-open --compare "$work/t.fxt" "$work/new.fxt" >"$work/pair.url" 2>"$work/pair.err" &
 servers="$servers $!"
-for _ in $(seq 300); do [ -s "$work/t.url" ] && [ -s "$work/hostile.url" ] && [ -s "$work/pair.url" ] && break; sleep 0.1; done
+"$2" --events 20000 --seed 5 --mix everything "$work/log.fxt" || exit 1
+"$1" view -q --no-open "$work/log.fxt" >"$work/log.url" 2>"$work/log.err" &
+servers="$servers $!"
+for _ in $(seq 300); do [ -s "$work/log.url" ] && [ -s "$work/t.url" ] && [ -s "$work/hostile.url" ] && [ -s "$work/pair.url" ] && break; sleep 0.1; done
 node "$(dirname "$0")/view.js" "$playwright" "$chromium" "$(cat "$work/t.url")" "$1" "$work/t.fxt" "$(cat "$work/hostile.url")" \
-    "$(cat "$work/pair.url")" "$work/new.fxt"
+    "$(cat "$work/pair.url")" "$work/new.fxt" "$(cat "$work/log.url")" "$work/log.fxt"

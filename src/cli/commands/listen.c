@@ -158,6 +158,15 @@ static int open_output(struct listening *listening)
 
 /* --- Messages --- */
 
+/* Writes a number of events; null if only packets without such a number arrived. */
+static void write_events(struct json *json, uint64_t events, uint64_t uncounted_packets)
+{
+    if (events == 0 && uncounted_packets)
+        json_write_member(json, (ttr_text){"events", 6}, &(ttr_value){.type = TTR_TYPE_NULL});
+    else
+        json_write_uint(json, "events", events);
+}
+
 static void print_source(const char *stage, const ttr_received *received)
 {
     struct json json = {.to = stdout, .is_flat = true};
@@ -172,7 +181,7 @@ static void print_source(const char *stage, const ttr_received *received)
     json_write_uint(&json, "bytes", received->bytes);
     if (received->is_packets) {
         json_write_uint(&json, "packets", received->packets);
-        json_write_uint(&json, "events", received->events);
+        write_events(&json, received->events, received->uncounted_packets);
         json_write_uint(&json, "lost", received->lost);
         json_write_uint(&json, "before_first", received->before_first);
         json_write_uint(&json, "lost_packets", received->lost_packets);
@@ -253,7 +262,8 @@ static void print_totals(const ttr_receiver_totals *totals)
     json_write_uint(&json, "sources", totals->sources);
     json_write_uint(&json, "bytes", totals->bytes);
     json_write_uint(&json, "packets", totals->packets);
-    json_write_uint(&json, "events", totals->events);
+    write_events(&json, totals->events, totals->uncounted_packets);
+    json_write_uint(&json, "uncounted_packets", totals->uncounted_packets);
     json_write_uint(&json, "lost", totals->lost);
     json_write_uint(&json, "before_first", totals->before_first);
     json_write_uint(&json, "lost_packets", totals->lost_packets);
@@ -278,6 +288,9 @@ static void report_totals(const struct call *call, const ttr_receiver_totals *to
     }
     print_note(call, "%" PRIu64 " sources, %s, %s", totals->sources, units_events(totals->events).s,
                units_size(totals->bytes).s);
+    if (totals->uncounted_packets)
+        print_note(call, "%" PRIu64 " packets have no number of events: these are not counted",
+                   totals->uncounted_packets);
     if (totals->kernel_drops)
         print_note(call,
                    "the kernel dropped %" PRIu64 " datagrams: this machine was too busy, or "

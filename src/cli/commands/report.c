@@ -29,7 +29,9 @@ const char *format_lost_counts(uint64_t events, uint64_t packets, char text[LOST
 {
     int n = 0;
     text[0] = '\0';
-    if (events || !packets)
+    if (!events && !packets)
+        (void)snprintf(text, LOST_TEXT, "an unknown number of events");
+    if (events)
         n = snprintf(text, LOST_TEXT, "%s event%s%s", units_count(events).s, events == 1 ? "" : "s",
                      packets ? " and " : "");
     if (packets)

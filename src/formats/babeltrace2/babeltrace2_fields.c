@@ -325,7 +325,7 @@ bool babeltrace2_begin_field(struct bt2_parts *parts, const ttr_field *field)
 static void add_field(struct bt2_parts *parts, const ttr_field *field, uint64_t key)
 {
     struct bt2_output *output = &parts->output;
-    size_t from = output_offset(output);
+    size_t from = get_output_offset(output);
     const bool opens = is_first_field_of_part(parts, field);
     const unsigned choices = get_closing_braces(field);
     const bool has_value = babeltrace2_begin_field(parts, field);
@@ -389,7 +389,7 @@ static uint32_t print_event_fields(struct bt2_parts *parts, const ttr_event *eve
 
 /* Prints the CPU of an event as packet context {cpu_id}. This is needed if sorting has separated
  * the event from its packet, and its class declares cpu_id in the packet context. */
-static void add_cpu_part(struct bt2_parts *parts, const ttr_event *event)
+static void append_cpu_as_packet_context(struct bt2_parts *parts, const ttr_event *event)
 {
     static const ttr_text name = {"cpu_id", 6};
     const struct type_member *member =
@@ -415,7 +415,7 @@ static void print_packet_fields(struct bt2_parts *parts, ttr_fields *fields)
 
 /* Appends the packet context. Its text is the same for all events of a packet, so it is cached
  * until the input has an event of another packet. */
-static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_event *event)
+static void append_packet_context(struct bt2_parts *parts, const ttr *t, const ttr_event *event)
 {
     ttr_fields fields;
     struct bt2_output *output = &parts->output;
@@ -435,7 +435,7 @@ static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_eve
     ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
     if (context_schema(t, event->schema)->ops == &event_copy_field_ops &&
         !context_schema(t, event->schema)->has_packet)
-        add_cpu_part(parts, event);
+        append_cpu_as_packet_context(parts, event);
     else
         print_packet_fields(parts, &fields);
     close_part(parts);
@@ -474,7 +474,7 @@ static void add_line_end(struct bt2_parts *parts, ttr_id schema, uint32_t before
         output->at += known->n;
         return;
     }
-    size_t from = output_offset(output);
+    size_t from = get_output_offset(output);
     babeltrace2_close_parts(parts);
     if (key)
         cache_separator(output, key, (struct babeltrace2_separator){.n = 0}, from);
@@ -497,7 +497,7 @@ void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
     parts.next = 0;
     bt2_begin_append(&parts.output, 0);
     if (parts.event_class && parts.event_class->root[ROOT_PACKET_CONTEXT])
-        add_packet_part(&parts, t, event);
+        append_packet_context(&parts, t, event);
     if (of_class)
         count_event(&parts, schema, of_class);
     add_line_end(&parts, event->schema,

@@ -76,7 +76,7 @@ static inline void emit_color(struct bt2_output *output, const char *code)
 }
 
 /* Returns the offset in the buffer of the next byte to write. */
-static inline size_t output_offset(const struct bt2_output *output)
+static inline size_t get_output_offset(const struct bt2_output *output)
 {
     return output->at ? (size_t)(output->at - (const char *)output->to->bytes) : 0;
 }

@@ -180,8 +180,8 @@ static uint32_t print_constant_texts(struct bt2_parts *parts, const struct layou
                                  .mask = babeltrace2_hex_mask(&part->field->value)};
         if (is_quoted_text_op(op[n].code) && reserve_room(output, 1))
             *output->at++ = '"';
-        op[n].text_n = (uint32_t)(output_offset(output) - from);
-        from = output_offset(output);
+        op[n].text_n = (uint32_t)(get_output_offset(output) - from);
+        from = get_output_offset(output);
         if (part->kind == LAYOUT_PART_END)
             return n + 1;
         if (is_quoted_text_op(op[n++].code) && reserve_room(output, 1))

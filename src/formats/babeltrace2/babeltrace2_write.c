@@ -53,7 +53,7 @@ struct babeltrace2 {
 };
 
 /* Returns true if a list "a,b,c" contains a word. */
-static bool list_has_word(const char *list, const char *word)
+static bool contains_word(const char *list, const char *word)
 {
     size_t n = strlen(word);
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
@@ -88,12 +88,12 @@ static ttr_status read_names_option(const struct ttr_writer *out, struct babeltr
     *names = (struct babeltrace2_names){.payload = true, .context = true};
     if (!list)
         return TTR_OK;
-    bool is_all = list_has_word(list, "all");
-    names->payload = is_all || list_has_word(list, "payload") || list_has_word(list, "arg") ||
-                     list_has_word(list, "args");
-    names->context = is_all || list_has_word(list, "context") || list_has_word(list, "ctx");
-    names->scope = is_all || list_has_word(list, "scope");
-    names->header = is_all || list_has_word(list, "header");
+    bool is_all = contains_word(list, "all");
+    names->payload = is_all || contains_word(list, "payload") || contains_word(list, "arg") ||
+                     contains_word(list, "args");
+    names->context = is_all || contains_word(list, "context") || contains_word(list, "ctx");
+    names->scope = is_all || contains_word(list, "scope");
+    names->header = is_all || contains_word(list, "header");
     return check_list_words("names", list, known,
                             "payload, context, scope and header, or all or none", error);
 }
@@ -115,7 +115,7 @@ static ttr_status read_fields_option(const struct ttr_writer *out, unsigned *pri
     const char *list = output_option(out, "fields");
     *printed_attribute = list ? 0 : SHOW_DEFAULT;
     for (unsigned i = 0; list && i < 7; i++)
-        if (list_has_word(list, known[i]) || list_has_word(list, "all"))
+        if (contains_word(list, known[i]) || contains_word(list, "all"))
             *printed_attribute |= 1u << i;
     static const char usual[] = "trace, trace:hostname, trace:domain, trace:procname, trace:vpid, "
                                 "loglevel and emf, or all or none";
@@ -247,7 +247,7 @@ static char *emit_scope_name(char *at, const struct babeltrace2 *writer, const c
 }
 
 /* Stores the time of an event: the time difference of the next event is relative to it. */
-static void set_delta_base(struct babeltrace2 *writer, const ttr_event *event)
+static void store_time_for_next_delta(struct babeltrace2 *writer, const ttr_event *event)
 {
     writer->last_time = event->time;
     writer->last_cycles = event->ticks;
@@ -261,14 +261,14 @@ static bool class_has_clock(const struct event_class *event_class)
 
 /* Stores the time of a batch that is not printed: that of its last event with a time, to which the
  * next time difference is relative. */
-static void babeltrace2_skip(struct ttr_writer *out, const ttr_batch *batch)
+static void babeltrace2_skip_batch(struct ttr_writer *out, const ttr_batch *batch)
 {
     for (uint32_t i = batch->n; i > 0; i--) {
         const ttr_event *event = ttr_batch_at(batch, i - 1);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
             !class_has_clock(context_schema(out->t, event->schema)->event_class))
             continue;
-        set_delta_base(out->ctx, event);
+        store_time_for_next_delta(out->ctx, event);
         return;
     }
 }
@@ -288,7 +288,7 @@ static inline char *emit_usual_times(char *at, struct babeltrace2 *writer, const
     number_format_9_digits(at, (uint32_t)part);
     at = emit_constant(at + 9, "] (+0.");
     number_format_9_digits(at, (uint32_t)delta);
-    set_delta_base(writer, event);
+    store_time_for_next_delta(writer, event);
     return emit_constant(at + 9, ") ");
 }
 
@@ -306,7 +306,7 @@ static char *emit_times(char *at, struct babeltrace2 *writer, const ttr_event *e
                              event);
     else if (writer->with_delta)
         at = emit_constant(emit_time_delta(emit_constant(at, "("), writer, event), ") ");
-    set_delta_base(writer, event);
+    store_time_for_next_delta(writer, event);
     return at;
 }
 
@@ -554,7 +554,7 @@ static ttr_status babeltrace2_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void babeltrace2_drop(struct ttr_writer *out)
+static void babeltrace2_free_writer(struct ttr_writer *out)
 {
     struct babeltrace2 *writer = out->ctx;
     if (writer->classes)
@@ -600,9 +600,9 @@ static const struct format_writer writer = {
     .state_size = sizeof(struct babeltrace2),
     .create = babeltrace2_create,
     .write = babeltrace2_write,
-    .pass = babeltrace2_skip,
+    .pass = babeltrace2_skip_batch,
     .finish = babeltrace2_finish,
-    .drop = babeltrace2_drop,
+    .drop = babeltrace2_free_writer,
 };
 
 const struct format format_babeltrace2 = {

@@ -13,7 +13,8 @@
 #include "encodings/json/text_cache.h"
 #include "model/output.h"
 
-/* Indices into the table of losses; the losses of field_json precede them. */
+/* Kinds of losses, used as indices into the table of losses. The losses of field_json come
+ * first. */
 enum chrome_loss {
     CHROME_POINTER = FIELD_JSON_LOSSES,
     CHROME_CONTEXT,
@@ -39,19 +40,20 @@ enum chrome_loss {
     CHROME_LOSSES
 };
 
-/* Greatest pid and tid that every viewer keeps. Greater ids are replaced by numbers from
+/* Greatest pid and tid that all viewers can store. Greater ids are replaced by numbers from
  * CHROME_ID_FIRST on. */
 #define CHROME_ID_MAX ((uint64_t)INT32_MAX)
 #define CHROME_ID_FIRST 1000000000u
 
-/* Pseudo processes with one thread per CPU, and with one per named track without threads. */
+/* Pids of pseudo processes: one has a thread for each CPU, the other a thread for each named track
+ * without threads. */
 #define CHROME_CPU_PID 2147483647u
 #define CHROME_TRACK_PID 2147483646u
 
-/* maximum length of `"pid":1,"tid":2`, where large numbers are quoted */
+/* maximum length in bytes of `"pid":1,"tid":2`, in which large numbers are quoted */
 #define CHROME_IDS_MAX 64
 
-/* Number of lines with one timestamp on a thread, see chrome_next_rank. */
+/* Number of lines with one timestamp on a thread, see chrome_count_line_rank. */
 struct chrome_rank {
     int64_t time_ns;
     uint32_t next;
@@ -59,53 +61,60 @@ struct chrome_rank {
 
 struct chrome_thread {
     struct chrome_rank rank;
-    uint32_t open_n; /* begins without an end so far */
-    uint32_t batch;  /* value of writer->batch when the thread's names were last compared */
-    ttr_id name;     /* name that was last written; 0 if none */
-    uint8_t ids_n;   /* length of `ids`; 0 if the ids are not formatted yet */
-    bool is_guess;   /* process id or thread id is unknown */
+    uint32_t open_n; /* number of begins on the thread that have no end yet */
+    /* value of writer->batch at the last comparison of the thread's names */
+    uint32_t batch;
+    ttr_id name;   /* text id of the name that was written last; 0 if none was written */
+    uint8_t ids_n; /* length of `ids` in bytes; 0 if the ids are not formatted yet */
+    bool is_guess; /* true if the pid or the tid is unknown */
     char ids[CHROME_IDS_MAX];
 };
 
 struct chrome {
     struct field_json fields;
-    /* entries by thread id; [0] is used for events without a thread */
+    /* entries of threads, indexed by thread id; entry 0 is for events without a thread */
     struct chrome_thread *threads;
     size_t threads_n;
-    ttr_id *processes; /* name last written per process, indexed by process index of the context */
+    /* text id of the name that was last written for each process, indexed by the context's
+     * process index */
+    ttr_id *processes;
     size_t processes_n;
-    struct pair_map pids; /* maps (pid, 0) to the first source that used this pid */
-    /* maps (pid, 0) and (tid, 1) above CHROME_ID_MAX to the number that replaces it */
+    struct pair_map pids; /* maps (pid, 0) to the first source that has used this pid */
+    /* maps an id above CHROME_ID_MAX, as (pid, 0) or (tid, 1), to the number that replaces it */
     struct pair_map renumbered;
     uint32_t next_id;
-    struct chrome_thread *tracks; /* indexed by track id, for events without a thread */
+    /* entries for events without a thread, indexed by track id */
+    struct chrome_thread *tracks;
     size_t tracks_n;
-    bool has_tracks;      /* the pseudo process of the tracks has been named */
-    struct pair_map cpus; /* maps a CPU that has been named to its index in `cpu_rank` */
+    bool has_tracks; /* true if the name of the pseudo process for tracks was written */
+    /* maps each CPU of which the name was written to its index in `cpu_rank` */
+    struct pair_map cpus;
     struct chrome_rank *cpu_rank;
     size_t cpus_n, cpus_capacity;
     uint32_t batch;
     int64_t base_ns;
-    ttr_id provider; /* provider of the first event; written once, to "otherData" */
+    /* provider of the first event; it is written once, in "otherData" */
+    ttr_id provider;
     bool has_begun, has_base, has_line, has_provider;
 };
 
-/* Members of an output line that precede its args. */
+/* Members of an output line that precede its "args" object. */
 struct chrome_line {
     char phase;
     int64_t time_ns;
-    uint32_t rank; /* order of lines with equal time; see chrome_next_rank */
-    /* text of pid and tid, see chrome_thread; CHROME_IDS_MAX bytes must be readable */
+    uint32_t rank; /* order of lines with equal time; see chrome_count_line_rank */
+    /* text of pid and tid (see chrome_thread), of which CHROME_IDS_MAX bytes must be readable */
     const char *ids;
     size_t ids_n;
     ttr_text category, name;
-    const char *extra; /* additional members such as `,"s":"t"`, at most 64 bytes */
+    /* text of additional members such as `,"s":"t"`, at most 64 bytes */
+    const char *extra;
     size_t extra_n;
 };
 
-/* Returns the time to write for an event. If no event before had a time, an event without a time
- * gets the base of all times, which is chosen later. */
-static inline int64_t chrome_line_time(const struct chrome *ctx, const ttr_event *event)
+/* Returns the time to write for an event, in ns. Before the first event with a time, this is the
+ * base of all times, which is chosen later. */
+static inline int64_t chrome_get_line_time(const struct chrome *ctx, const ttr_event *event)
 {
     return ctx->has_base ? event->time : ctx->base_ns;
 }
@@ -115,7 +124,7 @@ static inline int64_t chrome_line_time(const struct chrome *ctx, const ttr_event
 /* Returns the number of lines before this one that begin or end a span at the same time on the same
  * thread. Viewers sort lines by time, some of them not stably, so the rank is written as digits
  * below the nanosecond; less than half a nanosecond, which others round. */
-static inline uint32_t chrome_next_rank(struct chrome_rank *rank, int64_t time_ns)
+static inline uint32_t chrome_count_line_rank(struct chrome_rank *rank, int64_t time_ns)
 {
     if (rank->time_ns != time_ns)
         *rank = (struct chrome_rank){.time_ns = time_ns};
@@ -124,30 +133,31 @@ static inline uint32_t chrome_next_rank(struct chrome_rank *rank, int64_t time_n
     return n;
 }
 
-/* Appends a line up to `"args":{`. */
+/* Appends a line up to the start of its args object, `"args":{`. */
 void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line);
 
-/* Ends a line. If its args object is empty, removes it. */
+/* Ends a line. Removes the args object if it is empty. */
 void chrome_end_line(struct ttr_writer *out);
 
-/* Append a member to args: a number, a constant text, or an interned string. */
+/* Append a member to the args object: a number, a constant text, or an interned string. */
 void chrome_add_number(struct chrome *ctx, const char *name, uint64_t value);
 void chrome_add_text(struct chrome *ctx, const char *name, const char *value);
 void chrome_add_string(struct chrome *ctx, const char *name, const ttr *t, ttr_id value);
 
-/* Appends CPU, level and flags if the event has them. */
+/* Appends CPU, level and flags of an event, as far as the event has them. */
 void chrome_add_attributes(struct chrome *ctx, const ttr_event *event);
 
-/* Returns whether an event has a field that is a number, at the top level. */
+/* Returns true if an event has a numeric field at the top level, which can be drawn as a
+ * counter. */
 bool chrome_has_series(const ttr *t, const ttr_event *event);
 
-/* Appends the numeric fields of a counter event. Counts other fields as losses. */
+/* Appends the numeric fields of a counter event. All other fields are counted as lost. */
 void chrome_add_series(struct ttr_writer *out, const ttr_event *event);
 
-/* Returns a string as JSON; `otherwise`, a JSON constant, if the string is empty. Counts bytes that
- * are not UTF-8 as losses. */
-static inline ttr_text chrome_json_string(struct ttr_writer *out, ttr_id id, const char *otherwise,
-                                          uint64_t offset)
+/* Returns a string as JSON text, or `otherwise` (a JSON constant) if the string is empty. Counts
+ * invalid UTF-8 bytes as losses. */
+static inline ttr_text chrome_get_json_string(struct ttr_writer *out, ttr_id id,
+                                              const char *otherwise, uint64_t offset)
 {
     struct chrome *ctx = out->ctx;
     const struct text_piece *piece = text_cache_get(&ctx->fields.texts, out->t, id);
@@ -156,22 +166,22 @@ static inline ttr_text chrome_json_string(struct ttr_writer *out, ttr_id id, con
     return piece->text.n ? piece->text : (ttr_text){otherwise, strlen(otherwise)};
 }
 
-/* Writes the names of a thread and its process if they changed. Compares them once per batch and
- * thread. */
+/* Writes the names of a thread and of its process if they have changed. They are compared once per
+ * batch and thread. */
 void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offset);
 
-/* Returns the pseudo thread for the events of a track without threads, and names it at first use.
- * Returns NULL if the track has no name, or if memory is exhausted. */
+/* Returns the pseudo thread for the events of a track that has no threads. Writes its name on
+ * first use. Returns NULL if the track has no name, or if memory is out. */
 struct chrome_thread *chrome_find_track(struct ttr_writer *out, ttr_id id);
 
-/* Writes changed names of all threads and processes, to include names that arrived after the last
- * event of a thread. */
+/* Writes all changed names of threads and processes, since names may arrive after the last event
+ * of a thread. */
 void chrome_write_all_changed_names(struct ttr_writer *out);
 
-/* Writes an object event that names a process or thread as a metadata line. */
+/* Writes an object event that contains the name of a process or thread as a metadata line. */
 void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event);
 
-/* Writes a context switch as the end of the previous slice and the start of the next one. */
+/* Writes a context switch: the end of the previous slice, and the start of the next one. */
 void chrome_write_switch(struct ttr_writer *out, const ttr_event *event);
 
 #endif

@@ -9,7 +9,8 @@
 
 static const char args_text[] = ",\"args\":{";
 
-/* Returns the digits below the nanosecond. Those of negative times decrease with the rank. */
+/* Returns the digits to write below the nanosecond, from the rank of the line. For negative times
+ * they decrease with the rank. */
 static uint32_t compute_line_rank(const struct chrome *ctx, const struct chrome_line *line)
 {
     const bool is_ranked = line->phase == 'B' || line->phase == 'E';

@@ -3,7 +3,7 @@
  * previous switch, and invents no times for the first and last one. */
 #include "formats/chrome/chrome.h"
 
-/* Pseudo CPU for a switch event that does not record its CPU. */
+/* Number of a pseudo CPU, for switch events that contain no CPU. */
 #define UNKNOWN_CPU 2147483647u
 
 struct cpu_ids {
@@ -30,8 +30,8 @@ static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct
     chrome_begin_line(out, &line);
 }
 
-/* Names a CPU at its first switch. At the first switch of the trace also names the process "CPUs".
- */
+/* Writes the name of a CPU at its first switch. At the first switch of the trace, also writes the
+ * name of the process "CPUs". */
 static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids,
                            uint32_t cpu)
 {
@@ -50,7 +50,7 @@ static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct
     chrome_end_line(out);
 }
 
-/* Adds a CPU. Returns false if memory is exhausted. */
+/* Adds a CPU to the table of CPUs. Returns false if memory is out. */
 static bool add_cpu_name(struct ttr_writer *out, uint32_t cpu)
 {
     struct chrome *ctx = out->ctx;
@@ -90,7 +90,7 @@ static void add_switch_args(struct ttr_writer *out, const ttr_event *event)
     if (event->name)
         chrome_add_string(ctx, "event", out->t, event->name);
     field_json_append_fields(&ctx->fields, event);
-    /* The CPU is not repeated as an attribute: it is the thread of the slice. */
+    /* Omit the CPU from the attributes, since it is the thread of the slice. */
     if (!event->level && !(event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU)))
         return;
     ttr_event rest = *event;
@@ -98,7 +98,7 @@ static void add_switch_args(struct ttr_writer *out, const ttr_event *event)
     chrome_add_attributes(ctx, &rest);
 }
 
-/* Returns the name of the slice: the thread's name, or the tid if the thread has no name. */
+/* Returns the name of a slice: the name of the running thread, or its tid if it has no name. */
 static ttr_text make_slice_name(struct ttr_writer *out, const ttr_event *event,
                                 char number[NUMBER_MAX])
 {
@@ -106,7 +106,7 @@ static ttr_text make_slice_name(struct ttr_writer *out, const ttr_event *event,
     if (!ttr_thread_get(out->t, event->thread, &thread))
         return (ttr_text){"idle", 4};
     if (thread.thread_name)
-        return chrome_json_string(out, thread.thread_name, "", event->offset);
+        return chrome_get_json_string(out, thread.thread_name, "", event->offset);
     return (ttr_text){number, number_format_u64(number, thread.tid)};
 }
 
@@ -120,10 +120,10 @@ void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
     at = emit_u64(emit_constant(at, ",\"tid\":"), cpu);
     ids.n = (size_t)(at - ids.text);
     output_count_loss(out, CHROME_SWITCH, event->offset);
-    struct chrome_line line = make_event_line('E', chrome_line_time(ctx, event), &ids);
+    struct chrome_line line = make_event_line('E', chrome_get_line_time(ctx, event), &ids);
     const uint32_t *known = pair_map_get(&ctx->cpus, cpu, 0);
     if (known) {
-        line.rank = chrome_next_rank(&ctx->cpu_rank[*known], line.time_ns);
+        line.rank = chrome_count_line_rank(&ctx->cpu_rank[*known], line.time_ns);
         chrome_begin_line(out, &line);
         chrome_end_line(out);
     } else {
@@ -134,8 +134,8 @@ void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
     }
     char number[NUMBER_MAX];
     line.phase = 'B';
-    line.rank = known ? chrome_next_rank(&ctx->cpu_rank[*known], line.time_ns) : 0;
-    line.category = chrome_json_string(out, event->category, "sched", event->offset);
+    line.rank = known ? chrome_count_line_rank(&ctx->cpu_rank[*known], line.time_ns) : 0;
+    line.category = chrome_get_json_string(out, event->category, "sched", event->offset);
     line.name = make_slice_name(out, event, number);
     chrome_begin_line(out, &line);
     add_switch_args(out, event);

@@ -16,7 +16,8 @@ static bool reserve_entries(struct ttr_writer *out, void **items, size_t *n, siz
     return true;
 }
 
-/* Returns the number to write for a pid or tid (`is_tid`): another one if it is too large. */
+/* Returns the number to write for a pid, or for a tid if `is_tid`. It is another number if the id
+ * is too large. */
 static uint64_t assign_number(struct ttr_writer *out, uint64_t id, bool is_tid)
 {
     struct chrome *ctx = out->ctx;
@@ -37,8 +38,8 @@ static size_t append_ids(struct ttr_writer *out, char *to, uint64_t pid, uint64_
     return (size_t)(at - to);
 }
 
-/* Counts a loss if two inputs use the same pid for different processes, since viewers merge these.
- */
+/* Counts a loss if two inputs use the same pid for different processes, because viewers merge
+ * these. */
 static void count_shared_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t offset)
 {
     struct chrome *ctx = out->ctx;
@@ -51,8 +52,8 @@ static void count_shared_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, ui
     out->buffer.failed |= !pair_map_put(&ctx->pids, pid, first ? (uint64_t)source + 1 : 0, source);
 }
 
-/* Returns the entry of a thread with formatted ids; `thread` is zero if the event has no thread. If
- * memory is exhausted, sets the buffer's `failed` and returns NULL. */
+/* Returns the entry of a thread, with its ids formatted. `thread` is all zeros if the event has no
+ * thread. If memory is out, sets `failed` of the buffer and returns NULL. */
 static struct chrome_thread *find_thread_entry(struct ttr_writer *out, ttr_id id,
                                                const ttr_thread *thread, uint64_t offset)
 {
@@ -61,7 +62,7 @@ static struct chrome_thread *find_thread_entry(struct ttr_writer *out, ttr_id id
                                                  (size_t)id + 1, sizeof *ctx->threads))
         return NULL;
     struct chrome_thread *slot = &ctx->threads[id];
-    /* open spans end with the ids with which they began */
+    /* open spans must end with the same ids with which they began */
     if (slot->ids_n > 0 && (!slot->is_guess || slot->open_n > 0))
         return slot;
     slot->is_guess = !thread->pid_known || !thread->tid_known;
@@ -85,7 +86,8 @@ static void write_metadata(struct ttr_writer *out, const char *what,
     chrome_begin_line(out, &line);
 }
 
-/* Appends the member "name": the name, and the real id if another number is written for it. */
+/* Appends the member "name": the thread's or process's name, and its real id if another number is
+ * written. */
 static void add_name_args(struct ttr_writer *out, const char *id_word, ttr_id name, uint64_t id)
 {
     struct chrome *ctx = out->ctx;
@@ -129,7 +131,7 @@ static void write_thread_name(struct ttr_writer *out, const struct chrome_thread
     chrome_end_line(out);
 }
 
-/* Stores the name in `*written`. Returns whether it differs from the previous one. */
+/* Stores a name in `*written`. Returns true if the name differs from the previous one. */
 static bool update_written_name(struct ttr_writer *out, ttr_id *written, ttr_id name,
                                 uint64_t offset)
 {
@@ -204,36 +206,36 @@ struct chrome_thread *chrome_find_track(struct ttr_writer *out, ttr_id id)
     return slot;
 }
 
-/* Returns the index of the process to which an object event refers; NULL if the context does not
- * contain it. */
-static const uint32_t *object_process_index(const struct ttr_writer *out, const ttr_event *event)
+/* Returns the index of the process to which an object event refers; NULL if the process is
+ * unknown. */
+static const uint32_t *get_process_of_object(const struct ttr_writer *out, const ttr_event *event)
 {
     return event->source < out->t->sources_n
                ? pair_map_get(&out->t->sources[event->source].processes, event->link, 0)
                : NULL;
 }
 
-static const uint32_t *thread_of_object(const struct ttr_writer *out, const ttr_event *event)
+static const uint32_t *get_thread_of_object(const struct ttr_writer *out, const ttr_event *event)
 {
     if (event->thread || event->source >= out->t->sources_n)
         return event->thread ? &event->thread : NULL;
     return pair_map_get(&out->t->sources[event->source].threads_by_tid, event->link, 0);
 }
 
-/* Finds the ids of the process or thread that an object event names, and records the name as
+/* Finds the ids of the process or thread that an object event names, and stores the name as
  * written. */
-static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
-                                 struct chrome_thread *ids)
+static void find_ids_of_named_object(struct ttr_writer *out, const ttr_event *event,
+                                     struct chrome_thread *ids)
 {
     if (event->tag == TTR_OBJECT_PROCESS) {
-        const uint32_t *process = object_process_index(out, event);
+        const uint32_t *process = get_process_of_object(out, event);
         ttr_id *name = process ? find_written_process_name(out, *process) : NULL;
         if (name)
             (void)update_written_name(out, name, event->name, event->offset);
         ids->ids_n = (uint8_t)append_ids(out, ids->ids, event->link, 0);
         return;
     }
-    const uint32_t *id = thread_of_object(out, event);
+    const uint32_t *id = get_thread_of_object(out, event);
     ttr_thread known;
     bool is_known = id && ttr_thread_get(out->t, *id, &known);
     struct chrome_thread *thread =
@@ -250,9 +252,9 @@ void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *ctx = out->ctx;
     struct chrome_thread ids = {0};
-    resolve_named_object(out, event, &ids);
+    find_ids_of_named_object(out, event, &ids);
     write_metadata(out, event->tag == TTR_OBJECT_PROCESS ? "process_name" : "thread_name", &ids,
-                   chrome_line_time(ctx, event));
+                   chrome_get_line_time(ctx, event));
     add_name_args(out, event->tag == TTR_OBJECT_PROCESS ? "pid" : "tid", event->name, event->link);
     field_json_append_fields(&ctx->fields, event);
     chrome_add_attributes(ctx, event);

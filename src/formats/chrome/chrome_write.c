@@ -9,6 +9,8 @@
  * to a base that keeps them small, because viewers store them as doubles.  chrome_finish always
  * closes the JSON. Left out: reading, definitions, and repair. Partly overlapping spans and begins
  * without an end are written unchanged. */
+#include <tracetta/meaning.h>
+
 #include "base/json_writer.h"
 #include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
@@ -17,12 +19,14 @@
 /* maximum number of bytes of a blob that are written */
 #define BLOB_BYTES_MAX 4096
 
-/* Output format of an event kind. */
+/* How events of one kind are written. */
 struct kind_format {
-    char phase;   /* value of "ph"; 0 if the kind is written by a separate function */
-    uint8_t loss; /* index of the loss that each event of this kind causes; 0 if none */
+    /* value of the member "ph"; 0 if another function writes events of this kind */
+    char phase;
+    /* index of the loss that each event of this kind causes; 0 if it causes none */
+    uint8_t loss;
     bool has_id;
-    const char *name; /* default name for events without a name */
+    const char *name; /* name that is written for events without a name */
     const char *extra;
 };
 
@@ -131,7 +135,7 @@ static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
     pair_map_init(&ctx->pids, &out->t->counted);
     pair_map_init(&ctx->cpus, &out->t->counted);
     pair_map_init(&ctx->renumbered, &out->t->counted);
-    ctx->batch = 1; /* batch 0 means that a thread's names were never compared */
+    ctx->batch = 1; /* number 0 means that the names of a thread were never compared */
     return TTR_OK;
 }
 
@@ -143,7 +147,8 @@ static void write_array_start(struct ttr_writer *out)
     ctx->has_begun = true;
 }
 
-/* Chooses the base: if times are Unix times, the second of the first event with a time; else 0. */
+/* Chooses the time in ns that is written as 0: for Unix times, the second of the first event with
+ * a time; else 0. */
 static void choose_time_base(const ttr *t, struct chrome *ctx, const ttr_event *event)
 {
     if (event->flags & TTR_EVENT_NO_TIME)
@@ -155,8 +160,8 @@ static void choose_time_base(const ttr *t, struct chrome *ctx, const ttr_event *
     ctx->base_ns = context_has_unix_time(t, event) ? second : 0;
 }
 
-/* Returns the scope member of an instant by its field "scope" (thread, process or global). Returns
- * `otherwise` if the event has no such field. */
+/* Returns the scope of an instant from its field "scope" (thread, process or global), as a member
+ * of the line. Returns `otherwise` if the event has no such field. */
 static const char *get_instant_scope(const ttr *t, const ttr_event *event, const char *otherwise)
 {
     static const struct {
@@ -223,8 +228,16 @@ static void add_event_args(struct ttr_writer *out, const ttr_event *event)
         chrome_add_attributes(ctx, event);
 }
 
-/* Appends members that only some event kinds have. `room` is memory for text that is not constant.
- */
+/* Returns true for the end of a flow that ttr_interpret found: it precedes the span that it leads
+ * to. Ends that a trace records are in their span. */
+static bool binds_to_next_span(const ttr *t, const ttr_event *event)
+{
+    ttr_event original;
+    return (event->flags & TTR_EVENT_ADDED) || ttr_event_original(t, event, &original);
+}
+
+/* Appends members that only events of some kinds have. `room` is memory for texts that are not
+ * constant. */
 static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_event *event,
                               char *room)
 {
@@ -232,6 +245,8 @@ static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_
     char *at = room;
     line->extra = event->kind == TTR_KIND_INSTANT ? get_instant_scope(t, event, kind_format->extra)
                                                   : kind_format->extra;
+    if (event->kind == TTR_KIND_FLOW_END && binds_to_next_span(t, event))
+        line->extra = "";
     line->extra_n = strlen(line->extra);
     if (event->kind == TTR_KIND_SPAN)
         at = emit_microseconds(emit_constant(at, ",\"dur\":"), event->duration);
@@ -244,8 +259,8 @@ static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_
     line->extra_n = (size_t)(at - room);
 }
 
-/* Returns the thread of an event, after writing its names if they changed; NULL if memory is
- * exhausted. */
+/* Returns the thread of an event, after writing its names if they have changed; NULL if memory is
+ * out. */
 static struct chrome_thread *find_event_thread(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *ctx = out->ctx;
@@ -261,14 +276,14 @@ static struct chrome_thread *find_event_thread(struct ttr_writer *out, const ttr
         return NULL;
     struct chrome_thread *thread =
         &ctx->threads[event->thread < ctx->threads_n ? event->thread : 0];
-    if (thread->ids_n == 0) /* a new entry, with an id that no thread has */
+    if (thread->ids_n == 0) /* the entry is new, with an id that no other thread has */
         thread = ctx->threads;
     if (thread->is_guess && event->kind != TTR_KIND_GAP)
         output_count_loss(out, CHROME_NO_THREAD, event->offset);
     return thread;
 }
 
-/* Counts the open spans of a thread. Returns false for an end without a begin. */
+/* Updates the number of open spans of a thread. Returns false for an end without a begin. */
 static bool count_open_span(struct ttr_writer *out, struct chrome_thread *thread,
                             const ttr_event *event)
 {
@@ -291,12 +306,12 @@ static void write_simple_event(struct ttr_writer *out, const ttr_event *event,
         return;
     struct chrome_line line = {
         .phase = kind_format->phase, .ids = thread->ids, .ids_n = thread->ids_n};
-    line.time_ns = chrome_line_time(ctx, event);
+    line.time_ns = chrome_get_line_time(ctx, event);
     if (event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END)
-        line.rank = chrome_next_rank(&thread->rank, line.time_ns);
-    line.category = chrome_json_string(out, event->category, "", event->offset);
-    line.name = chrome_json_string(out, activity_span_name(out->t, event), kind_format->name,
-                                   event->offset);
+        line.rank = chrome_count_line_rank(&thread->rank, line.time_ns);
+    line.category = chrome_get_json_string(out, event->category, "", event->offset);
+    line.name = chrome_get_json_string(out, activity_span_name(out->t, event), kind_format->name,
+                                       event->offset);
     add_extra_members(&line, out->t, event, extra);
     chrome_begin_line(out, &line);
     add_event_args(out, event);
@@ -305,8 +320,8 @@ static void write_simple_event(struct ttr_writer *out, const ttr_event *event,
         output_count_loss(out, kind_format->loss, event->offset);
 }
 
-/* Writes a counter, or an instant if it has no number: viewers draw counters without a value as 0.
- */
+/* Writes a counter. Writes an instant if the event has no number, since viewers draw a counter
+ * without a value as 0. */
 static void write_counter(struct ttr_writer *out, const ttr_event *event)
 {
     ttr_event instant = *event;
@@ -402,7 +417,7 @@ static ttr_status chrome_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void chrome_drop(struct ttr_writer *out)
+static void chrome_free_writer(struct ttr_writer *out)
 {
     struct chrome *ctx = out->ctx;
     const struct alloc *alloc = &out->t->counted;
@@ -424,7 +439,7 @@ static const struct format_writer writer = {
     .create = chrome_create,
     .write = chrome_write,
     .finish = chrome_finish,
-    .drop = chrome_drop,
+    .drop = chrome_free_writer,
 };
 
 const struct format format_chrome = {

@@ -39,13 +39,13 @@ static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,du
 
 struct csv {
     struct text_cache texts;
-    struct buffer scratch; /* the event's fields as JSON, not quoted yet */
+    struct buffer scratch; /* fields of the event as JSON without quotes */
     struct field_json fields;
     const char *line_end;
     bool has_begun;
 };
 
-/* Escaped names of an event. */
+/* Names of an event, escaped for CSV. */
 struct names {
     ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
@@ -65,15 +65,15 @@ static bool needs_no_quotes(const uint8_t *p, size_t n)
 #define HAS_BROKEN 1u
 #define HAS_NUL 2u
 
-/* Returns true for a text that a spreadsheet may evaluate. */
+/* Returns true if a spreadsheet may evaluate the text as a formula. */
 static bool looks_like_formula(const uint8_t *p, size_t n)
 {
     return n > 0 && (p[0] == '=' || p[0] == '+' || p[0] == '-' || p[0] == '@' || p[0] == '\t' ||
                      p[0] == '\r');
 }
 
-/* Appends a string as a CSV field; with an apostrophe before it if `is_text` is set. Returns flags
- * for the kinds of characters that were replaced by U+FFFD. */
+/* Appends a string as a CSV field, with an apostrophe in front if `is_text` is true. Returns flags
+ * for the kinds of characters that it replaced by U+FFFD. */
 static size_t escape_cell(struct buffer *to, const void *bytes, size_t n, bool is_text)
 {
     const uint8_t *p = bytes;
@@ -104,7 +104,8 @@ static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
     return escape_cell(to, bytes, n, false);
 }
 
-/* Like csv_escape, but spreadsheets show the text of a cell that they would evaluate else. */
+/* Like csv_escape, but makes spreadsheets show text that they would otherwise evaluate as a
+ * formula. */
 static size_t csv_escape_formula(struct buffer *to, const void *bytes, size_t n)
 {
     return escape_cell(to, bytes, n, looks_like_formula(bytes, n));
@@ -175,8 +176,8 @@ static void look_up_event_names(struct ttr_writer *out, const ttr_event *event, 
     uint64_t offset = event->offset;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
-                         /* if this fails, names->known stays zeroed, so the thread columns are
-                          * empty */
+                         /* if the thread is unknown, names->known remains zero, so the columns of
+                          * the thread are empty */
                          &names->known);
     names->provider = look_up_text(out, event->provider, offset);
     names->category = look_up_text(out, event->category, offset);
@@ -192,14 +193,14 @@ static char *emit_comma_text(char *at, ttr_text piece)
     return emit_piece(at + 1, piece);
 }
 
-/* Writes a comma, followed by the number if it is known. Returns the end. */
+/* Writes a comma, and the number if it is known. Returns the end of the written text. */
 static char *emit_comma_u64(char *at, bool is_known, uint64_t x)
 {
     *at++ = ',';
     return is_known ? emit_u64(at, x) : at;
 }
 
-static bool has_kind_id(unsigned kind)
+static bool has_kind_with_id(unsigned kind)
 {
     return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) ||
            kind == TTR_KIND_COUNTER || kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
@@ -244,7 +245,8 @@ static char *emit_activity_id(char *at, const uint8_t *bytes)
     return at;
 }
 
-/* Writes the columns that only some formats provide. Returns the end. */
+/* Writes the columns that only some trace formats have values for. Returns the end of the written
+ * text. */
 static char *emit_rare_columns(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
@@ -287,7 +289,7 @@ static void write_event_columns(struct ttr_writer *out, const ttr_event *event,
     at = emit_comma_u64(
         at, event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration),
         event->duration);
-    at = emit_comma_u64(at, has_kind_id(event->kind), event->link);
+    at = emit_comma_u64(at, has_kind_with_id(event->kind), event->link);
     at = emit_level(at, event);
     at = emit_comma_text(at, names->process);
     at = emit_comma_text(at, names->thread);
@@ -342,7 +344,7 @@ static ttr_status csv_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void csv_drop(struct ttr_writer *out)
+static void csv_free_writer(struct ttr_writer *out)
 {
     struct csv *ctx = out->ctx;
     text_cache_free(&ctx->texts);
@@ -367,7 +369,7 @@ static const struct format_writer writer = {
     .create = csv_create,
     .write = csv_write,
     .finish = csv_finish,
-    .drop = csv_drop,
+    .drop = csv_free_writer,
 };
 
 const struct format format_csv = {

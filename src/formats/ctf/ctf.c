@@ -3,6 +3,7 @@
 #include "formats/ctf/live/ctf_live.h"
 #include "formats/ctf/read/ctf_bare_packets.h"
 #include "formats/ctf/read/ctf_fast_loop.h"
+#include "formats/ctf/read/ctf_receiver_losses.h"
 #include "formats/ctf/write/ctf_write.h"
 
 #define FOR_11 "for 1.1: "
@@ -118,6 +119,8 @@ static const struct format_folder folder = {
     .open_together = ctf_open_folders,
     .open_feed = ctf_open_feed,
     .packet_tag = CTF_DEFINITION_PACKET,
+    .losses_file = CTF_RECEIVER_LOSSES,
+    .write_losses = ctf_write_receiver_losses,
 };
 
 static const struct format_url url = {

@@ -8,6 +8,8 @@ const ttr_diagnostic_info ctf_diagnostics[] = {
      "LTTng index that contradicts its packets", "not used", "convert --to=ctf writes a new one"},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "ctf.bad-header",
      "damaged uuid or stream class in a packet's header", "the packet is read", ""},
+    {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "ctf.bad-losses",
+     "invalid file of a receiver's losses (.losses)", "not used", ""},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "ctf.bad-magic",
      "no magic number at a packet's start",
      "read if the rest of the header proves a packet, else skipped", ""},

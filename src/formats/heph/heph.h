@@ -109,7 +109,7 @@ uint64_t heph_find_probe_end(const struct window *window, uint64_t max_packet, s
 bool heph_is_valid_frame(const uint8_t *p, const struct heph_layout *layout, uint64_t max_packet);
 
 /* Returns the value of a packet's size field, in bytes. */
-uint32_t heph_packet_size(const uint8_t *p);
+uint32_t heph_load_packet_size(const uint8_t *p);
 
 /* Returns true if the content of a complete packet fills the packet's size exactly. Does not check
  * the frame (magic number and size). */
@@ -134,7 +134,7 @@ TTR_MUST ttr_status heph_load_packet(struct input *in, uint64_t need, ttr_error 
 TTR_MUST ttr_status heph_find_epoch(struct input *in, ttr_error *error);
 
 /* Uses the epoch of a packet that is found among the events. */
-TTR_MUST ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error);
+TTR_MUST ttr_status heph_use_epoch_of_packet(struct input *in, uint64_t epoch, ttr_error *error);
 
 /* --- heph_event.c: packets to events --- */
 
@@ -154,8 +154,8 @@ enum heph_description_kind heph_classify_name(const uint8_t *p, size_t n);
 
 /* Sets the names of streams or actors that an event with this meaning contains. Returns false if
  * memory is out. */
-TTR_MUST bool heph_learn_names(struct input *in, const ttr_event *event,
-                               enum heph_description_kind meaning);
+TTR_MUST bool heph_set_names_from_event(struct input *in, const ttr_event *event,
+                                        enum heph_description_kind meaning);
 
 /* Sets the name of a new stream, if the runtime wrote the trace. Returns false if memory is out. */
 TTR_MUST bool heph_set_stream_name(struct input *in, uint32_t stream);
@@ -163,7 +163,7 @@ TTR_MUST bool heph_set_stream_name(struct input *in, uint32_t stream);
 /* --- heph_restore.c: kinds of events of other formats --- */
 
 /* Restores the kind of an event, and what depends on it. The first attribute must be "kind". */
-void heph_restore_kind(struct input *in, ttr_event *event);
+void heph_restore_event_kind(struct input *in, ttr_event *event);
 
 /* --- heph_fields.c: lazy decoding of attributes --- */
 extern const struct field_ops heph_field_ops, heph_nested_ops;
@@ -201,8 +201,8 @@ TTR_MUST uint32_t heph_add_stream(struct input *in, uint32_t stream);
 
 /* Uses the value of an option that a receiver wrote. Sets *is_known to false if it is another
  * option. */
-TTR_MUST ttr_status heph_apply_receiver_option(struct input *in, ttr_text name, struct cursor value,
-                                               bool *is_known, ttr_error *error);
+TTR_MUST ttr_status heph_use_receiver_option(struct input *in, ttr_text name, struct cursor value,
+                                             bool *is_known, ttr_error *error);
 
 /* --- heph_transfer.c: packets over a network --- */
 extern const struct format_transfer heph_transfer;

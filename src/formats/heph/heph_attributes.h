@@ -24,7 +24,7 @@ struct heph_nesting {
     uint64_t work;
 };
 
-static inline unsigned heph_array_levels(const struct heph_nesting *nesting, unsigned array)
+static inline unsigned heph_get_array_levels(const struct heph_nesting *nesting, unsigned array)
 {
     return array < HEPH_NESTING_MAX ? (unsigned)(nesting->levels >> (2 * array) & 3) + 1 : 1;
 }

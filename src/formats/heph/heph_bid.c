@@ -29,7 +29,7 @@ static struct probe probe_layout(const struct window *window, const struct heph_
     struct cursor c = cursor_init(window->bytes, window->n, 0);
     while (probe.events < PROBE_EVENTS && cursor_left(&c) >= HEPH_FRAME_SIZE) {
         const uint8_t *packet = c.p;
-        uint32_t size = heph_packet_size(packet);
+        uint32_t size = heph_load_packet_size(packet);
         if (!heph_is_valid_frame(packet, &layout_old, max_packet) || !cursor_skip(&c, size))
             break;
         if (load_u32be(packet) != HEPH_MAGIC_EVENT)
@@ -62,7 +62,7 @@ uint64_t heph_find_probe_end(const struct window *window, uint64_t max_packet, s
     struct cursor c = cursor_init(window->bytes, window->n, window->offset);
     while (is_ambiguous && events < PROBE_EVENTS && cursor_left(&c) >= HEPH_FRAME_SIZE) {
         const uint8_t *packet = c.p;
-        const uint32_t size = heph_packet_size(packet);
+        const uint32_t size = heph_load_packet_size(packet);
         *used = (size_t)(c.offset - window->offset);
         if (!heph_is_valid_frame(packet, &layout_old, max_packet))
             return 0;
@@ -90,7 +90,7 @@ static unsigned count_verified_bits(const uint8_t *p, size_t n)
                    : 0;
     if (!heph_is_valid_frame(p, layout, UINT32_MAX))
         return 0;
-    uint32_t size = heph_packet_size(p);
+    uint32_t size = heph_load_packet_size(p);
     if (size > n)
         return 36;
     bool is_exact = heph_is_valid_packet(p, size, &layout_old) ||
@@ -109,7 +109,7 @@ unsigned heph_bid(const struct peek *peek)
         if ((p[0] != HEPH_MAGIC_EVENT >> 24 && p[0] != HEPH_MAGIC_METADATA >> 24) ||
             count_verified_bits(p, peek->n - at) != 64)
             continue;
-        size_t next = at + heph_packet_size(p);
+        size_t next = at + heph_load_packet_size(p);
         if (count_verified_bits(peek->bytes + next, peek->n - next) >= 32)
             return 24;
     }

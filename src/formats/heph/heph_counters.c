@@ -5,7 +5,7 @@
  * thousands of events later. Only the end of the trace decides what is lost.
  *
  * Order of calls: heph_counters_add_stream once per new stream; heph_counters_add per event;
- * heph_stream_count_lost per stream at the end; heph_counters_clear if another trace follows in the
+ * heph_count_lost_events per stream at the end; heph_counters_clear if another trace follows in the
  * same file.
  *
  * Algorithm: interval set as a sorted array, with binary search by range end.
@@ -187,7 +187,7 @@ static bool is_stray_range(const struct heph_stream *stream, size_t at)
     return stream->n > 1 && range->end - range->begin == 1 && is_far_below && is_far_above;
 }
 
-uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *strays)
+uint64_t heph_count_lost_events(const struct heph_stream *stream, uint64_t *strays)
 {
     uint64_t lost = stream->lost_for_good, end = 0;
     bool is_first = true;
@@ -205,7 +205,7 @@ uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *stra
     return lost;
 }
 
-uint32_t heph_stream_last_counter(const struct heph_stream *stream)
+uint32_t heph_get_last_counter(const struct heph_stream *stream)
 {
     return (uint32_t)stream->near;
 }

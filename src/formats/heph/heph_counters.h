@@ -77,10 +77,10 @@ static inline bool heph_counters_add(struct heph_counters *counters, uint32_t in
 
 /* Returns how many events of a stream are lost so far. Ignores single counters that are far from
  * all others, since they must be damaged, and adds their number to *strays. */
-uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *strays);
+uint64_t heph_count_lost_events(const struct heph_stream *stream, uint64_t *strays);
 
 /* Returns the last counter in sequence, in 32 bits as packets store it. */
-uint32_t heph_stream_last_counter(const struct heph_stream *stream);
+uint32_t heph_get_last_counter(const struct heph_stream *stream);
 
 /* Removes all counters but not the streams, because a new trace starts in the same file. */
 void heph_counters_clear(struct heph_counters *counters);

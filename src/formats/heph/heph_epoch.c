@@ -33,7 +33,7 @@ static bool packet_iter_next(struct packet_iter *packets)
     if (cursor_left(&packets->at) < HEPH_FRAME_SIZE ||
         !heph_is_valid_frame(packets->packet, packets->layout, packets->max_packet))
         return false;
-    packets->size = heph_packet_size(packets->packet);
+    packets->size = heph_load_packet_size(packets->packet);
     return cursor_skip(&packets->at, packets->size);
 }
 
@@ -53,8 +53,7 @@ static bool do_counters_restart(struct packet_iter packets, const struct heph_co
         uint32_t index = heph_counters_find_stream(counters, load_u32be(packets.packet + 8));
         if (index == UINT32_MAX)
             continue;
-        if (counter > RESTART_COUNTER ||
-            counter > heph_stream_last_counter(&counters->streams[index]))
+        if (counter > RESTART_COUNTER || counter > heph_get_last_counter(&counters->streams[index]))
             return is_seen;
         is_seen = true;
         if (counter == 0)
@@ -122,7 +121,7 @@ static ttr_status search_epoch_in_rest(struct input *in, struct source *source, 
         if (is_stuck &&
             (window.at_end || !heph_is_valid_frame(before, reader->layout, reader->max_packet)))
             break;
-        need = is_stuck ? heph_packet_size(before) : HEPH_FRAME_SIZE;
+        need = is_stuck ? heph_load_packet_size(before) : HEPH_FRAME_SIZE;
     }
     /* the reader reports any other error when it gets to these bytes itself */
     return status == TTR_E_NOMEM ? status : TTR_OK;
@@ -167,11 +166,12 @@ static ttr_status load_next_packet(struct input *in, ttr_error *error)
         return status;
     const uint8_t *next = in->window.bytes + HEPH_EPOCH_PACKET;
     return heph_is_valid_frame(next, reader->layout, reader->max_packet)
-               ? heph_load_packet(in, HEPH_EPOCH_PACKET + (uint64_t)heph_packet_size(next), error)
+               ? heph_load_packet(in, HEPH_EPOCH_PACKET + (uint64_t)heph_load_packet_size(next),
+                                  error)
                : TTR_OK;
 }
 
-static ttr_status apply_epoch_packet(struct input *in, uint64_t epoch, ttr_error *error)
+static ttr_status use_epoch_of_loaded_packet(struct input *in, uint64_t epoch, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     reader->epoch = epoch;
@@ -179,7 +179,7 @@ static ttr_status apply_epoch_packet(struct input *in, uint64_t epoch, ttr_error
     return declare_clock(in, error);
 }
 
-ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
+ttr_status heph_use_epoch_of_packet(struct input *in, uint64_t epoch, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     if (reader->is_epoch_given || (reader->has_epoch && epoch == reader->epoch))
@@ -207,5 +207,5 @@ ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
             in, TTR_SEVERITY_ODD, reader->offset, "heph.late-epoch",
             "an epoch follows events that were read without it; it applies from here on");
     }
-    return apply_epoch_packet(in, epoch, error);
+    return use_epoch_of_loaded_packet(in, epoch, error);
 }

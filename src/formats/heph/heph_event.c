@@ -135,10 +135,10 @@ ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size
                    load_u64be(packet + layout->end));
     reader->time = event->time;
     reader->events++;
-    if (name->meaning != HEPH_ANY && !heph_learn_names(in, event, name->meaning))
+    if (name->meaning != HEPH_ANY && !heph_set_names_from_event(in, event, name->meaning))
         reader->is_out_of_memory = true;
     if (begins_with_kind(event))
-        heph_restore_kind(in, event);
+        heph_restore_event_kind(in, event);
     return event;
 }
 

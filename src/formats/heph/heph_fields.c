@@ -89,7 +89,7 @@ static bool read_next_element(struct field_iter *iter, ttr_field *field)
 static bool open_array(struct field_iter *iter, uint8_t type, ttr_field *field)
 {
     iter->type = type & (uint8_t)~HEPH_TYPE_ARRAY;
-    iter->levels = (uint8_t)heph_array_levels(&iter->nesting, iter->array);
+    iter->levels = (uint8_t)heph_get_array_levels(&iter->nesting, iter->array);
     if (iter->array < UINT8_MAX)
         iter->array++;
     iter->depth = 1;

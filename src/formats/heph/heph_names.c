@@ -101,7 +101,8 @@ static bool set_actor_name(struct input *in, const ttr_event *event)
     return text != UINT32_MAX && context_name_tid(t, in->id, id.value.v.u, text);
 }
 
-bool heph_learn_names(struct input *in, const ttr_event *event, enum heph_description_kind meaning)
+bool heph_set_names_from_event(struct input *in, const ttr_event *event,
+                               enum heph_description_kind meaning)
 {
     struct heph_reader *reader = in->ctx;
     if (!reader->is_runtime) {

@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-uint32_t heph_packet_size(const uint8_t *p)
+uint32_t heph_load_packet_size(const uint8_t *p)
 {
     return load_u32be(p + 4);
 }
 
 bool heph_is_valid_frame(const uint8_t *p, const struct heph_layout *layout, uint64_t max_packet)
 {
-    uint32_t magic = load_u32be(p), size = heph_packet_size(p);
+    uint32_t magic = load_u32be(p), size = heph_load_packet_size(p);
     if (magic == HEPH_MAGIC_EVENT)
         return size >= layout->header && size <= max_packet;
     return magic == HEPH_MAGIC_METADATA && size >= HEPH_METADATA_HEADER && size <= max_packet;

@@ -3,7 +3,7 @@
  * Purpose: Heph has only complete spans. A begin is kept, with its attributes already encoded,
  * until its end arrives.
  *
- * Order of calls: heph_pairs_accepts, heph_pairs_add_begin at a begin, and the caller appends to
+ * Order of calls: heph_can_keep_begin, heph_pairs_add_begin at a begin, and the caller appends to
  * its `attributes`. heph_pairs_remove_begin at an end returns the innermost begin of the same key.
  * Begins that remain open are found in `begins` at the end of the trace.
  *
@@ -77,7 +77,7 @@ static void release_slot(struct heph_pairs *pairs, uint32_t slot)
     pairs->unused = slot;
 }
 
-bool heph_pairs_accepts(const struct heph_pairs *pairs, const ttr_event *event)
+bool heph_can_keep_begin(const struct heph_pairs *pairs, const ttr_event *event)
 {
     return event->kind != TTR_KIND_ASYNC_BEGIN || pairs->unused != HEPH_NO_BEGIN ||
            pairs->n < HEPH_ASYNC_SLOTS_MAX;

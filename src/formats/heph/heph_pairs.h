@@ -35,7 +35,7 @@ void heph_pairs_free(struct heph_pairs *pairs);
 
 /* Returns true if the begin can be kept until its end arrives. Otherwise the caller must write it
  * as a begin without an end. */
-bool heph_pairs_accepts(const struct heph_pairs *pairs, const ttr_event *event);
+bool heph_can_keep_begin(const struct heph_pairs *pairs, const ttr_event *event);
 
 /* Adds a begin and returns its slot, to which the caller appends attributes. Returns NULL if
  * memory is out. */

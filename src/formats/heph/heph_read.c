@@ -125,11 +125,11 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
         return fail_memory(error);
     bool is_known;
     ttr_status status =
-        heph_apply_receiver_option(in, (ttr_text){(const char *)option.p, n}, c, &is_known, error);
+        heph_use_receiver_option(in, (ttr_text){(const char *)option.p, n}, c, &is_known, error);
     if (status != TTR_OK)
         return status;
     if (heph_parse_epoch(packet, size, &epoch))
-        status = heph_apply_epoch(in, epoch, error); /* this may move bytes in memory */
+        status = heph_use_epoch_of_packet(in, epoch, error); /* this may move bytes in memory */
     else if (n == 5 && memcmp(option.p, "epoch", 5) == 0)
         input_add_diagnostic(in, TTR_SEVERITY_ODD, reader->offset, "heph.bad-epoch",
                              "the epoch has %zu bytes, expected 8; it is not used",
@@ -173,13 +173,13 @@ struct counted {
     bool is_used;
 };
 
-static struct counted count_streams(const struct heph_counters *counters)
+static struct counted count_lost_and_late_events(const struct heph_counters *counters)
 {
     struct counted sum = {.is_used = counters->any != 0};
     for (size_t i = 0; i < counters->n; i++) {
         const struct heph_stream *stream = &counters->streams[i];
         uint64_t strays;
-        sum.lost += heph_stream_count_lost(stream, &strays);
+        sum.lost += heph_count_lost_events(stream, &strays);
         sum.strays += strays;
         sum.late += stream->late;
         sum.restarts += stream->restarts;
@@ -193,7 +193,7 @@ static struct counted count_streams(const struct heph_counters *counters)
 static void report_lost_packets(struct input *in)
 {
     const struct heph_reader *reader = in->ctx;
-    struct counted sum = count_streams(&reader->counters);
+    struct counted sum = count_lost_and_late_events(&reader->counters);
     if (!sum.is_used && reader->events > 1)
         input_add_diagnostic(in, TTR_SEVERITY_REMARK, NO_OFFSET, "heph.no-counters",
                              "all event counters are 0: losses cannot be seen");
@@ -229,7 +229,7 @@ static void emit_gap_events(struct input *in)
     reader->are_notes_emitted = true;
     while (in->n < in->batch && reader->gaps_emitted < reader->counters.n && reader->counters.any) {
         const struct heph_stream *stream = &reader->counters.streams[reader->gaps_emitted++];
-        uint64_t strays, lost = heph_stream_count_lost(stream, &strays);
+        uint64_t strays, lost = heph_count_lost_events(stream, &strays);
         if (lost == 0)
             continue;
         ttr_event *event = input_add_event(in);
@@ -258,7 +258,7 @@ static ttr_status begin_concatenated_trace(struct input *in)
 
 /* Continues after read_consecutive_events stopped: at the end of the bytes in memory or of the
  * input, at metadata, or at damage. The batch must be empty. */
-static ttr_status resolve_read_stop(struct input *in, ttr_error *error)
+static ttr_status continue_after_read_stop(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     if (reader->is_restart)
@@ -279,7 +279,7 @@ static ttr_status resolve_read_stop(struct input *in, ttr_error *error)
     if (in->window.n < HEPH_FRAME_SIZE ||
         !heph_is_valid_frame(in->window.bytes, reader->layout, reader->max_packet))
         return heph_recover_packet(in, error);
-    uint32_t size = heph_packet_size(in->window.bytes);
+    uint32_t size = heph_load_packet_size(in->window.bytes);
     if (size > in->window.n) {
         status = heph_load_packet(in, size, error);
         if (status != TTR_OK)
@@ -299,7 +299,7 @@ ttr_status heph_read_batch(struct input *in, ttr_error *error)
         if (reader->is_out_of_memory)
             return fail_memory(error);
         if (in->n == 0)
-            status = resolve_read_stop(in, error);
+            status = continue_after_read_stop(in, error);
     }
     return status;
 }

@@ -8,7 +8,8 @@
 #include "base/status.h"
 
 /* Adds the last counters of the previous file, as if the reader had read their events. */
-static ttr_status apply_counters(struct input *in, struct cursor value, ttr_error *error)
+static ttr_status add_counters_of_previous_file(struct input *in, struct cursor value,
+                                                ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     while (cursor_left(&value) >= 8) {
@@ -22,8 +23,8 @@ static ttr_status apply_counters(struct input *in, struct cursor value, ttr_erro
 
 /* Adds a gap event and an attribute of the trace. The gap has no number of events, because the
  * counters of the streams contain them. */
-static ttr_status add_cause(struct input *in, const char *attribute, uint64_t n, const char *cause,
-                            ttr_error *error)
+static ttr_status add_gap_with_cause(struct input *in, const char *attribute, uint64_t n,
+                                     const char *cause, ttr_error *error)
 {
     const struct heph_reader *reader = in->ctx;
     char name[80];
@@ -43,21 +44,21 @@ static ttr_status add_cause(struct input *in, const char *attribute, uint64_t n,
     return TTR_OK;
 }
 
-static ttr_status apply_losses(struct input *in, struct cursor value, ttr_error *error)
+static ttr_status add_losses_of_receiver(struct input *in, struct cursor value, ttr_error *error)
 {
     const uint64_t kernel = cursor_u64be(&value), packets = cursor_u64be(&value);
     if (value.failed)
         return TTR_OK;
-    ttr_status status = add_cause(in, "network.kernel_drops", kernel,
-                                  "datagrams were dropped by the kernel", error);
+    ttr_status status = add_gap_with_cause(in, "network.kernel_drops", kernel,
+                                           "datagrams were dropped by the kernel", error);
     if (status == TTR_OK)
-        status = add_cause(in, "network.dropped_packets", packets,
-                           "packets were dropped by a full queue", error);
+        status = add_gap_with_cause(in, "network.dropped_packets", packets,
+                                    "packets were dropped by a full queue", error);
     return status;
 }
 
-ttr_status heph_apply_receiver_option(struct input *in, ttr_text name, struct cursor value,
-                                      bool *is_known, ttr_error *error)
+ttr_status heph_use_receiver_option(struct input *in, ttr_text name, struct cursor value,
+                                    bool *is_known, ttr_error *error)
 {
     const bool is_counters = name.n == sizeof HEPH_OPTION_COUNTERS - 1 &&
                              memcmp(name.p, HEPH_OPTION_COUNTERS, name.n) == 0;
@@ -65,6 +66,6 @@ ttr_status heph_apply_receiver_option(struct input *in, ttr_text name, struct cu
         name.n == sizeof HEPH_OPTION_LOSSES - 1 && memcmp(name.p, HEPH_OPTION_LOSSES, name.n) == 0;
     *is_known = is_counters || is_losses;
     if (is_counters)
-        return apply_counters(in, value, error);
-    return is_losses ? apply_losses(in, value, error) : TTR_OK;
+        return add_counters_of_previous_file(in, value, error);
+    return is_losses ? add_losses_of_receiver(in, value, error) : TTR_OK;
 }

@@ -129,7 +129,7 @@ static uint8_t find_restored_kind(ttr_text name)
     return TTR_KIND_SPAN;
 }
 
-void heph_restore_kind(struct input *in, ttr_event *event)
+void heph_restore_event_kind(struct input *in, ttr_event *event)
 {
     uint64_t number;
     ttr_text kind;

@@ -86,7 +86,7 @@ static enum packet_verdict classify_candidate(struct heph_reader *reader,
     }
     if (!heph_is_valid_frame(candidate->p, reader->layout, reader->max_packet))
         return IS_NO_PACKET;
-    uint32_t size = heph_packet_size(candidate->p);
+    uint32_t size = heph_load_packet_size(candidate->p);
     if (size > candidate->left) {
         candidate->need = size;
         return candidate->at_end ? IS_NO_PACKET : NEEDS_MORE;
@@ -99,7 +99,7 @@ static enum packet_verdict classify_candidate(struct heph_reader *reader,
 
 /* Ignores the size field, and reads attributes until a valid packet follows. Returns the resulting
  * size in bytes; 0 if no packet follows. */
-static uint32_t find_true_size(struct input *in, const struct candidate *bad)
+static uint32_t find_size_by_reading_attributes(struct input *in, const struct candidate *bad)
 {
     struct heph_reader *reader = in->ctx;
     const struct heph_layout *layout = reader->layout;
@@ -123,7 +123,7 @@ static uint32_t find_true_size(struct input *in, const struct candidate *bad)
 /* Returns true if an event packet is valid except for its magic number. */
 static bool has_only_wrong_magic(struct heph_reader *reader, const struct candidate *bad)
 {
-    uint32_t size = bad->left >= reader->layout->header ? heph_packet_size(bad->p) : 0;
+    uint32_t size = bad->left >= reader->layout->header ? heph_load_packet_size(bad->p) : 0;
     struct candidate rest = *bad;
     return size >= reader->layout->header && size <= reader->max_packet && size <= bad->left &&
            consume_budget(reader, size / 8) &&
@@ -146,7 +146,7 @@ static ttr_status emit_repaired_packet(struct input *in, const struct candidate 
     return input_add_damage(
         in, offset, HEPH_FRAME_SIZE, "heph.bad-frame", error,
         "the frame of an event packet is damaged (magic %08x, size %u); its content fits %u bytes",
-        load_u32be(bad->p), heph_packet_size(bad->p), size);
+        load_u32be(bad->p), heph_load_packet_size(bad->p), size);
 }
 
 /* Returns how many bytes at the start of an event packet are valid: header, description and
@@ -188,7 +188,7 @@ static bool contains_packets(struct heph_reader *reader, const struct candidate 
         struct candidate here = {.p = bad->p + at, .left = bad->left - at, .at_end = bad->at_end};
         if (classify_candidate(reader, &here) != IS_PACKET)
             return false;
-        at += heph_packet_size(here.p);
+        at += heph_load_packet_size(here.p);
         n++;
     }
     return at == size && n > 1;
@@ -209,7 +209,7 @@ static ttr_status emit_partial_packet(struct input *in, const struct candidate *
     return input_add_damage(
         in, offset, until - valid_n, "heph.bad-content", error,
         "an event packet of %u bytes has attributes that make sense up to byte %u of it",
-        heph_packet_size(bad->p), valid_n);
+        heph_load_packet_size(bad->p), valid_n);
 }
 
 static bool is_zero_candidate(const struct candidate *bad)
@@ -249,7 +249,7 @@ static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
 }
 
 /* Decides what zeros in place of a packet are: unused space if only zeros follow, else damage. */
-static ttr_status resolve_zeros(struct input *in, ttr_error *error)
+static ttr_status skip_zeros_or_report_damage(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     uint64_t end, from = reader->offset;
@@ -287,7 +287,7 @@ void heph_skip_zeros(struct input *in)
  * other packet. */
 static bool is_oversized_packet(struct heph_reader *reader, const struct candidate *bad)
 {
-    if (bad->left < LOOKAHEAD_SIZE || heph_packet_size(bad->p) <= reader->max_packet)
+    if (bad->left < LOOKAHEAD_SIZE || heph_load_packet_size(bad->p) <= reader->max_packet)
         return false;
     struct cursor c = cursor_init(bad->p, bad->left, 0);
     bool is_event = load_u32be(bad->p) == HEPH_MAGIC_EVENT;
@@ -307,7 +307,8 @@ static ttr_status emit_start_of_oversized_packet(struct input *in, const struct 
                                                  ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
-    uint32_t valid_n = count_valid_bytes(reader, bad, bad->left), size = heph_packet_size(bad->p);
+    uint32_t valid_n = count_valid_bytes(reader, bad, bad->left),
+             size = heph_load_packet_size(bad->p);
     ttr_event *event = valid_n ? heph_add_event(in, bad->p, valid_n, reader->schema) : NULL;
     if (valid_n && !event)
         return fail_memory(error);
@@ -332,17 +333,17 @@ static bool is_epoch_with_bad_frame(struct heph_reader *reader, const struct can
 
 /* Uses the epoch of a packet with a damaged frame, and emits the packet with a corrected frame as
  * a definition. */
-static ttr_status apply_epoch_with_bad_frame(struct input *in, const struct candidate *bad,
-                                             ttr_error *error)
+static ttr_status use_epoch_with_bad_frame(struct input *in, const struct candidate *bad,
+                                           ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
-    const uint32_t magic = load_u32be(bad->p), size = heph_packet_size(bad->p);
+    const uint32_t magic = load_u32be(bad->p), size = heph_load_packet_size(bad->p);
     memcpy(reader->repaired, bad->p, HEPH_EPOCH_PACKET);
     store_u32be(reader->repaired, HEPH_MAGIC_METADATA);
     store_u32be(reader->repaired + 4, HEPH_EPOCH_PACKET);
     const uint64_t epoch = load_u64be(bad->p + HEPH_EPOCH_PACKET - 8);
     /* this may move bytes in memory */
-    ttr_status status = heph_apply_epoch(in, epoch, error);
+    ttr_status status = heph_use_epoch_of_packet(in, epoch, error);
     if (status == TTR_OK && !reader->is_restart)
         heph_emit_definition(in, reader->repaired, HEPH_EPOCH_PACKET, 0);
     if (status == TTR_OK && !reader->is_restart)
@@ -362,7 +363,7 @@ static bool may_be_truncated(const struct heph_reader *reader, const struct cand
         return bad->at_end &&
                (bad->p[0] == HEPH_MAGIC_EVENT >> 24 || bad->p[0] == HEPH_MAGIC_METADATA >> 24);
     return bad->at_end && heph_is_valid_frame(bad->p, reader->layout, reader->max_packet) &&
-           heph_packet_size(bad->p) > bad->left;
+           heph_load_packet_size(bad->p) > bad->left;
 }
 
 /* Processes a packet of which the frame is invalid, or the size doubtful because no packet
@@ -371,17 +372,17 @@ static ttr_status recover_bad_frame(struct input *in, const struct candidate *ba
 {
     struct heph_reader *reader = in->ctx;
     bool is_event = bad->left >= HEPH_FRAME_SIZE && load_u32be(bad->p) == HEPH_MAGIC_EVENT;
-    uint32_t size = is_event ? find_true_size(in, bad) : 0;
+    uint32_t size = is_event ? find_size_by_reading_attributes(in, bad) : 0;
     if (size)
         return emit_repaired_packet(in, bad, size, error);
     if (is_epoch_with_bad_frame(reader, bad))
-        return apply_epoch_with_bad_frame(in, bad, error);
+        return use_epoch_with_bad_frame(in, bad, error);
     if (!is_event && has_only_wrong_magic(reader, bad))
-        return emit_repaired_packet(in, bad, heph_packet_size(bad->p), error);
+        return emit_repaired_packet(in, bad, heph_load_packet_size(bad->p), error);
     reader->is_lost = true;
     reader->is_torn =
         may_be_truncated(reader, bad) && find_valid_packet(reader, bad, bad->left) == bad->left;
-    size_t until = is_event && !reader->is_torn ? heph_packet_size(bad->p) : 0;
+    size_t until = is_event && !reader->is_torn ? heph_load_packet_size(bad->p) : 0;
     until = find_valid_packet(reader, bad, until < bad->left ? until : bad->left);
     uint32_t valid_n = until > HEPH_FRAME_SIZE ? count_valid_bytes(reader, bad, until) : 0;
     reader->lost_from = reader->offset + valid_n;
@@ -423,19 +424,19 @@ ttr_status heph_recover_packet(struct input *in, ttr_error *error)
     struct candidate bad;
     ttr_status status = load_candidate(in, LOOKAHEAD_SIZE, &bad, error);
     if (status == TTR_OK && is_zero_candidate(&bad))
-        return resolve_zeros(in, error);
+        return skip_zeros_or_report_damage(in, error);
     if (status == TTR_OK && is_oversized_packet(reader, &bad))
         return emit_start_of_oversized_packet(in, &bad, error);
     bool is_framed = status == TTR_OK && bad.left >= HEPH_FRAME_SIZE &&
                      heph_is_valid_frame(bad.p, reader->layout, reader->max_packet);
     if (is_framed)
-        status =
-            load_candidate(in, (uint64_t)heph_packet_size(bad.p) + LOOKAHEAD_SIZE, &bad, error);
+        status = load_candidate(in, (uint64_t)heph_load_packet_size(bad.p) + LOOKAHEAD_SIZE, &bad,
+                                error);
     if (status != TTR_OK)
         return status;
-    bool is_at_end = is_framed && heph_packet_size(bad.p) <= bad.left;
-    if (is_at_end && classify_next_packet(reader, &bad, heph_packet_size(bad.p)) == IS_PACKET)
-        return recover_bad_content(in, &bad, heph_packet_size(bad.p), error);
+    bool is_at_end = is_framed && heph_load_packet_size(bad.p) <= bad.left;
+    if (is_at_end && classify_next_packet(reader, &bad, heph_load_packet_size(bad.p)) == IS_PACKET)
+        return recover_bad_content(in, &bad, heph_load_packet_size(bad.p), error);
     return recover_bad_frame(in, &bad, error);
 }
 

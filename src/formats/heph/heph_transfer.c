@@ -11,7 +11,7 @@ static const struct heph_layout *get_heph_layout(void)
 
 static uint64_t get_packet_size(const uint8_t *frame, uint64_t max)
 {
-    return heph_is_valid_frame(frame, get_heph_layout(), max) ? heph_packet_size(frame) : 0;
+    return heph_is_valid_frame(frame, get_heph_layout(), max) ? heph_load_packet_size(frame) : 0;
 }
 
 /* Sets the ports if the packet has the option with them. */

@@ -105,7 +105,7 @@ static uint32_t assign_spare_stream(struct heph_writer *writer, uint64_t pid, ui
     return stream;
 }
 
-static struct thread_address resolve_address(struct ttr_writer *out, const ttr_event *event)
+static struct thread_address choose_stream_for_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
     struct thread_address address = {.stream = 0};
@@ -187,7 +187,7 @@ static struct heph_encoder prepare_encoder(struct ttr_writer *out, const ttr_eve
 
 /* Returns the counter for a packet: the next one of its stream. A damaged packet of the copied
  * trace keeps its own. */
-static uint32_t next_packet_counter(struct ttr_writer *out, const struct packet *packet)
+static uint32_t take_next_packet_counter(struct ttr_writer *out, const struct packet *packet)
 {
     const struct heph_writer *writer = out->ctx;
     uint32_t *counter = get_stream_counter(out, packet->address.stream);
@@ -201,7 +201,7 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
     const struct heph_writer *writer = out->ctx;
     const ttr_event *event = packet->event;
     struct heph_encoder encoder = prepare_encoder(out, event);
-    packet->address = resolve_address(out, event);
+    packet->address = choose_stream_for_event(out, event);
     if (!packet->address.thread.pid_known || !packet->address.thread.tid_known)
         output_count_loss(out, HEPH_LOST_THREAD, event->offset);
     uint64_t start = convert_to_epoch(out, event->time, event->offset), end;
@@ -209,7 +209,7 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
         end = UINT64_MAX;
         output_count_loss(out, HEPH_LOST_TIME, event->offset);
     }
-    uint32_t counter = next_packet_counter(out, packet);
+    uint32_t counter = take_next_packet_counter(out, packet);
     packet->at = out->buffer.n;
     heph_append_u32(&out->buffer, HEPH_MAGIC_EVENT);
     heph_append_u32(&out->buffer, 0);
@@ -417,7 +417,7 @@ static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
 /* Adds the number of lost events to the counters, so that readers detect the gap. */
 static void write_gap(struct ttr_writer *out, const ttr_event *event)
 {
-    struct thread_address address = resolve_address(out, event);
+    struct thread_address address = choose_stream_for_event(out, event);
     const struct heph_writer *writer = out->ctx;
     bool shows = event->link <= INT32_MAX && pair_map_get(&writer->streams, address.stream, 0);
     uint32_t *counter = get_stream_counter(out, address.stream);
@@ -446,7 +446,7 @@ static void write_span_begin(struct ttr_writer *out, const ttr_event *event)
 
 /* Returns true if the end has other values than its begin. They are lost, because a span stores
  * each value only once. */
-static bool end_changes_attributes(const ttr_event *begin, const ttr_event *end)
+static bool end_differs_from_begin(const ttr_event *begin, const ttr_event *end)
 {
     const uint8_t marks = TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED;
     bool has_other_text = (end->name && end->name != begin->name) ||
@@ -485,7 +485,7 @@ static void write_paired_span(struct ttr_writer *out, const struct heph_begin *b
         heph_append_uint(&encoder, "id", begin->event.link);
         output_count_loss(out, HEPH_LOST_ID, begin->event.offset);
     }
-    if (end_changes_attributes(&begin->event, end))
+    if (end_differs_from_begin(&begin->event, end))
         output_count_loss(out, HEPH_LOST_END, end->offset);
     output_count_loss(out, is_asynchronous ? HEPH_LOST_ASYNC : HEPH_LOST_PAIR, begin->event.offset);
     end_packet(out, &packet);
@@ -522,7 +522,7 @@ static void encode_event(struct ttr_writer *out, const ttr_event *event)
     switch (event->kind) {
     case TTR_KIND_BEGIN:
     case TTR_KIND_ASYNC_BEGIN:
-        if (heph_pairs_accepts(&writer->pairs, event))
+        if (heph_can_keep_begin(&writer->pairs, event))
             write_span_begin(out, event);
         else
             write_single_packet(out, event);
@@ -542,7 +542,7 @@ static void encode_event(struct ttr_writer *out, const ttr_event *event)
 /* Returns true if the event's source is copied in order with its metadata, so that the output
  * equals this trace. The first event of the output decides which source is copied. Events of other
  * sources do not end the copy. */
-static bool copies_source(struct ttr_writer *out, const ttr_event *event)
+static bool is_source_copied(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
     const struct schema *schema = context_schema(out->t, event->schema);
@@ -607,7 +607,7 @@ static void copy_with_new_counter(struct ttr_writer *out, const ttr_event *event
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
-    bool is_raw = output_is_own_raw(out, event), is_copied = copies_source(out, event);
+    bool is_raw = output_is_own_raw(out, event), is_copied = is_source_copied(out, event);
     if (is_raw && is_copied)
         copy_packet(out, event);
     else if (event->kind == TTR_KIND_DEFINITION || (event->kind == TTR_KIND_GAP && is_copied))

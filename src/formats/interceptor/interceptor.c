@@ -11,21 +11,23 @@
 #include "formats/interceptor/interceptor_format.h"
 #include "model/input.h"
 
-/* number of bytes needed to decide whether a record is valid */
+/* number of bytes that are needed to decide if a record is valid */
 #define RECORD_PROBE_SIZE (INTERCEPTOR_SIZE_BYTES + EVENT_HEADER_NAME_MAX + EVENT_HEADER_BYTES)
 
 struct interceptor {
     struct event_header_decoder *headers;
-    uint64_t at;        /* file offset of the next record */
-    uint64_t lost_from; /* file offset where the skipped bytes start; UINT64_MAX if none */
+    uint64_t at; /* file offset of the next record, in bytes */
+    /* file offset at which the skipped bytes start; UINT64_MAX if no bytes are being skipped */
+    uint64_t lost_from;
     const char *reason; /* reason why the record at lost_from is invalid */
     bool is_big_endian;
 };
 
 struct record {
-    uint32_t size, body; /* sizes in bytes; body: offset of the event within the record */
+    /* sizes in bytes; `body` is the offset of the event in the record */
+    uint32_t size, body;
     ttr_text name;
-    const char *reason; /* reason why it is invalid */
+    const char *reason; /* reason why the record is invalid */
 };
 
 static bool has_event_level(ttr_text text, const uint8_t *event)
@@ -35,8 +37,7 @@ static bool has_event_level(ttr_text text, const uint8_t *event)
            (event[0] & ~EVENT_HEADER_FLAGS) == 0;
 }
 
-/* Parses size and name of a record. Returns false with the reason in record->reason if they are
- * invalid. */
+/* Parses size and name of a record. If they are invalid, returns false and sets record->reason. */
 static bool parse_record(struct cursor c, bool is_big_endian, struct record *record)
 {
     *record = (struct record){.reason = "its size cannot be"};
@@ -57,7 +58,7 @@ static bool parse_record(struct cursor c, bool is_big_endian, struct record *rec
     return record->size - record->body >= EVENT_HEADER_BYTES;
 }
 
-/* Returns whether a valid record is at the cursor. */
+/* Returns true if a valid record starts at the cursor. */
 static bool is_valid_record(struct cursor c, bool is_big_endian)
 {
     struct record record;
@@ -128,7 +129,7 @@ static ttr_status add_event(struct input *in, const uint8_t *p, const struct rec
     return TTR_OK;
 }
 
-/* Adds complete records in the window to the batch, up to the first invalid one. */
+/* Adds all complete records in memory to the batch, up to the first invalid record. */
 static ttr_status read_records(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->ctx;
@@ -147,7 +148,7 @@ static ttr_status read_records(struct input *in, ttr_error *error)
     return status;
 }
 
-/* Searches the window for the next valid record. All skipped bytes are reported as one damaged
+/* Searches the bytes in memory for the next valid record. All skipped bytes become one damaged
  * range. */
 static ttr_status search_record(struct input *in, ttr_error *error)
 {
@@ -171,9 +172,9 @@ static ttr_status search_record(struct input *in, ttr_error *error)
                             "no record of an event (%s): the next one is searched", reader->reason);
 }
 
-/* Handles the cause that stopped the reading of records: the end of the window or of the input, or
- * damage. The batch is empty. */
-static ttr_status resolve_run_end(struct input *in, ttr_error *error)
+/* Continues after records could not be read any further: at the end of the bytes in memory or of
+ * the input, or at damage. The batch is empty. */
+static ttr_status continue_after_last_record(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->ctx;
     struct record record;
@@ -190,7 +191,7 @@ static ttr_status resolve_run_end(struct input *in, ttr_error *error)
             return status;
     }
     if (is_good && record.size <= in->window.n)
-        return TTR_OK; /* the record was incomplete before the window moved */
+        return TTR_OK; /* the record was incomplete before more bytes were loaded */
     reader->reason = is_good ? "it is not whole" : record.reason;
     reader->lost_from = reader->at;
     return search_record(in, error);
@@ -207,7 +208,7 @@ static ttr_status interceptor_read_batch(struct input *in, ttr_error *error)
         else
             status = read_records(in, error);
         if (status == TTR_OK && in->n == 0 && reader->lost_from == UINT64_MAX)
-            status = resolve_run_end(in, error);
+            status = continue_after_last_record(in, error);
     }
     return status;
 }

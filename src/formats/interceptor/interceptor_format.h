@@ -11,7 +11,7 @@
 
 #include "encodings/event_header/event_header_format.h"
 
-#define INTERCEPTOR_SIZE_BYTES 4u /* bytes of the size field */
+#define INTERCEPTOR_SIZE_BYTES 4u /* size of the size field, in bytes */
 /* minimum size of a record in bytes: the shortest name is "_L0K0" and its NUL */
 #define INTERCEPTOR_RECORD_MIN (INTERCEPTOR_SIZE_BYTES + 6u + EVENT_HEADER_BYTES)
 /* maximum size of a record in bytes: the writer's limit for an event is 16 MiB */

@@ -27,38 +27,43 @@
 struct title {
     ttr_id provider, category, name;
     uint8_t kind;
-    uint8_t n; /* bytes of `text`; 0 = cache entry is empty */
-    /* number of strings in `text` that are not UTF-8; counted as a loss for each event */
+    uint8_t n; /* length of `text` in bytes; 0 if the entry is empty */
+    /* number of strings in `text` with invalid UTF-8, which count as losses for each event */
     uint8_t changed;
     char text[TITLE_MAX];
 };
 
-/* Cached text of a line about a thread: "pid":...,"tid":..., and if known
+/* Cached text of a line about its thread: "pid":...,"tid":..., and, if known,
  * "process":...,"thread":.... */
 struct thread_text {
     ttr_id thread;
     ttr_thread known;
-    /* number of strings in `text` that are not UTF-8; counted as a loss for each event */
+    /* number of strings in `text` with invalid UTF-8, which count as losses for each event */
     uint8_t changed;
     bool is_kept;
-    /* bytes of `text` before the thread's names; the level is written after them */
+    /* number of bytes of `text` before the names of the thread; the level is written after these
+     * bytes */
     size_t ids_n;
-    struct buffer text; /* at least TEXT_CACHE_PADDING bytes after its end are readable */
+    /* text, with at least TEXT_CACHE_PADDING readable bytes after its end */
+    struct buffer text;
 };
 
-#define TIME_TEXT ((size_t)64) /* maximum number of bytes of a time in ISO 8601 with its key */
+/* maximum size in bytes of a time in ISO 8601, including its key */
+#define TIME_TEXT ((size_t)64)
 
 struct jsonl {
     struct field_json fields, context;
-    /* fields of the event's context as JSON, until the payload fields are written */
+    /* context fields of the event as JSON, kept until the payload fields are written */
     struct buffer context_text;
-    struct title titles[TITLES]; /* cached line starts, indexed by a hash of name and kind */
+    /* cached starts of lines, indexed by a hash of name and kind */
+    struct title titles[TITLES];
     /* cached texts of threads, indexed by a hash of the thread */
     struct thread_text thread_texts[THREAD_TEXTS];
-    uint64_t second;  /* Unix second that `second_text` is valid for */
-    uint8_t second_n; /* bytes of second_text; 0 = not valid */
+    uint64_t second;  /* Unix second of which `second_text` contains the digits */
+    uint8_t second_n; /* length of second_text in bytes; 0 if it is not valid */
     char second_text[TEXT_CACHE_PADDING];
-    bool has_text_times; /* option times=string: times are JSON strings */
+    /* option times=string: true if times are written as JSON strings */
+    bool has_text_times;
 };
 
 static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
@@ -79,8 +84,8 @@ static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-/* Appends a key and an escaped string. Returns 1 if the string was not UTF-8, which is counted as a
- * loss; otherwise 0. */
+/* Appends a key and an escaped string. Returns 1 if the string has invalid UTF-8, which the caller
+ * counts as a loss; else 0. */
 static uint8_t add_string(struct ttr_writer *out, struct buffer *to, const char *key, ttr_id id)
 {
     struct jsonl *ctx = out->ctx;
@@ -97,7 +102,8 @@ static void count_text_losses(struct ttr_writer *out, const ttr_event *event, un
         output_count_loss(out, FIELD_JSON_TEXT, event->offset);
 }
 
-/* Writes a key that every line has; its value is null if unknown. Returns the end. */
+/* Writes a key that every line has, and its value, or null if the value is unknown. Returns the
+ * end of the written text. */
 static inline char *emit_number_or_null(char *at, const char *key, bool is_known, uint64_t value)
 {
     at = emit_constant(at, key);
@@ -150,8 +156,8 @@ static const struct thread_text *get_thread_text(struct ttr_writer *out, const t
     return thread_text;
 }
 
-/* Appends the kind and the names of an event, and copies that text to the cache entry `title` if it
- * fits. */
+/* Appends kind and names of an event. Copies the text to the cache entry `title` if it is short
+ * enough. */
 static void add_new_title(struct ttr_writer *out, const ttr_event *event, struct title *title)
 {
     struct buffer *to = &out->buffer;
@@ -282,8 +288,8 @@ static char *emit_flags(char *at, unsigned flags)
     return told ? emit_constant(at, "]") : at;
 }
 
-/* Writes the four bytes of `x`, lowest first, as eight hexadecimal digits. Computes all digits at
- * once in a 64-bit word. Returns the end. */
+/* Writes the four bytes of `x`, lowest first, as eight hexadecimal digits, which are computed at
+ * once in a 64-bit word. Returns the end of the written text. */
 static inline char *emit_four_hex_bytes(char *at, uint32_t x)
 {
     const uint64_t each = 0x0101010101010101u;
@@ -305,7 +311,8 @@ static inline char *emit_activity_id(char *at, const char *key, const uint8_t *b
     return emit_constant(at, "\"");
 }
 
-/* Writes the keys that only some formats provide. Returns the end. */
+/* Writes the keys that only some trace formats have values for. Returns the end of the written
+ * text. */
 static char *emit_rare_keys(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
@@ -329,8 +336,8 @@ static char *emit_track_key(char *at, const ttr *t, const ttr_event *event)
     return emit_u64(emit_constant(at, ",\"track\":"), track.number);
 }
 
-/* Writes a time as a number. Caches the digits of its seconds, because consecutive times often have
- * the same seconds. Returns the end. */
+/* Writes a time as a number. Caches the digits of the seconds, because they are often the same for
+ * consecutive events. Returns the end of the written text. */
 static char *emit_time(struct jsonl *ctx, char *at, int64_t time)
 {
     const uint64_t nano = 1000000000;
@@ -361,7 +368,7 @@ static char *emit_time_string(const ttr *t, char *at, const ttr_event *event)
     return emit_constant(at + number_format_iso(at, time), "\"");
 }
 
-/* Writes the time, the kind and the names of the event. */
+/* Writes the start of a line: time, kind and names of the event. */
 static void write_title(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *ctx = out->ctx;
@@ -440,8 +447,7 @@ static ttr_status jsonl_write(struct ttr_writer *out, const ttr_batch *batch, tt
     return output_write_each_event(out, batch, write_event, error);
 }
 
-/* Skips a batch of events that are not printed. No line depends on earlier events, so nothing needs
- * to be recorded. */
+/* Skips events that are not printed. Does nothing, since no line depends on earlier events. */
 static void jsonl_skip_batch(struct ttr_writer *out, const ttr_batch *batch)
 {
     (void)out, (void)batch;
@@ -452,7 +458,7 @@ static ttr_status jsonl_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void jsonl_drop(struct ttr_writer *out)
+static void jsonl_free_writer(struct ttr_writer *out)
 {
     struct jsonl *ctx = out->ctx;
     field_json_free(&ctx->fields);
@@ -477,7 +483,7 @@ static const struct format_writer writer = {
     .write = jsonl_write,
     .pass = jsonl_skip_batch,
     .finish = jsonl_finish,
-    .drop = jsonl_drop,
+    .drop = jsonl_free_writer,
 };
 
 const struct format format_jsonl = {

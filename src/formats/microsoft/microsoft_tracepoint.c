@@ -8,7 +8,7 @@ enum look { LOOK_BYTES, LOOK_HEX, LOOK_UNSIGNED, LOOK_SIGNED, LOOK_TEXT };
 
 struct declared {
     enum look look;
-    uint32_t element; /* size of an element in bytes */
+    uint32_t element; /* size in bytes of one element of the field */
     bool is_array;
 };
 
@@ -56,8 +56,8 @@ static unsigned parse_type_word(ttr_text word, unsigned words, ttr_text *base)
     return words;
 }
 
-/* Returns the C keywords of a declared type as WORD_* flags. Sets *base to the last word that is
- * not a keyword. */
+/* Returns flags (WORD_*) for the C keywords in a declared type. Sets *base to the last word that
+ * is not a keyword. */
 static unsigned parse_type_words(ttr_text type, ttr_text *base)
 {
     unsigned words = 0;
@@ -76,7 +76,7 @@ static unsigned parse_type_words(ttr_text type, ttr_text *base)
     return words;
 }
 
-/* Classifies names of types with a fixed size, such as u8, __u8 and uint8_t. Returns false for all
+/* Recognizes names of types with a fixed size, such as u8, __u8 and uint8_t. Returns false for all
  * other names. */
 static bool classify_sized_type(ttr_text base, struct declared *declared)
 {

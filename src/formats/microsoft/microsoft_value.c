@@ -19,8 +19,8 @@
 
 /* --- Floating-point numbers --- */
 
-/* Returns the shortest decimal that reads back as this float. Starts with the shortest decimal of
- * the double and removes digits as long as the float stays the same. */
+/* Returns the shortest decimal number that reads back as this float. Begins with the shortest one
+ * for a double, and removes digits as long as the result reads back as the same float. */
 static struct decimal find_shortest_float(double x)
 {
     struct decimal all = shortest_decimal(x), best = all;
@@ -47,7 +47,8 @@ static struct decimal find_shortest_float(double x)
     return best;
 }
 
-/* Writes an integer of at most 2^127 that is stored as a double. Returns its length. */
+/* Writes an integer of at most 2^127, which is stored as a double. Returns the length of the
+ * text. */
 static size_t emit_integer(char *to, double x)
 {
     char digits[NUMBER_MAX];
@@ -62,7 +63,7 @@ static size_t emit_integer(char *to, double x)
     return n;
 }
 
-/* Writes a number in scientific notation, d.ddde+xx. Returns its length. */
+/* Writes a number in scientific notation, such as d.ddde+xx. Returns the length of the text. */
 static size_t emit_scientific(char *to, const char *digits, size_t n, int exponent)
 {
     size_t at = 0;
@@ -97,8 +98,8 @@ static size_t emit_fixed(char *to, const char *digits, size_t n, int point)
     return n + 1;
 }
 
-/* Writes a positive number in fixed or scientific notation, whichever is shorter. Returns its
- * length. */
+/* Writes a positive number in fixed or scientific notation, whichever is shorter. Returns the
+ * length of the text. */
 static size_t emit_positive(char *to, double x, unsigned bits)
 {
     char digits[NUMBER_MAX];
@@ -131,8 +132,8 @@ size_t microsoft_emit_float(char *to, double x, unsigned bits)
 
 /* --- Texts in JSON --- */
 
-/* Escapes only the characters that JSON forbids in strings. Decodes bytes that are not UTF-8 as
- * Latin-1. */
+/* Appends text, escaping only the characters that JSON forbids in strings. Decodes invalid UTF-8
+ * bytes as Latin-1. */
 void microsoft_add_text(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
@@ -172,7 +173,7 @@ void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n)
 
 char *microsoft_emit_time(char *at, int64_t unix_s)
 {
-    /* range of Unix seconds for which the year, minus 1900, fits in the int of struct tm */
+    /* range of Unix seconds of which the year, minus 1900, can be stored in an int */
     const int64_t first = INT64_C(-67768040609740800), last = INT64_C(67768036191676799);
     if (unix_s >= first && unix_s <= last)
         return at + number_format_date_time(at, unix_s);

@@ -18,14 +18,14 @@
 
 struct microsoft {
     struct field_json fields;
-    struct buffer name; /* buffer for a field name with its tag */
+    struct buffer name; /* temporary buffer for a field name with its tag */
     bool has_tags;
 };
 
 static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
 
-static ttr_status read_yes_no(const struct ttr_writer *out, const char *key, bool *answer,
-                              ttr_error *error)
+static ttr_status read_yes_no_option(const struct ttr_writer *out, const char *key, bool *answer,
+                                     ttr_error *error)
 {
     const char *value = output_option(out, key);
     *answer = !value || strcmp(value, "yes") == 0;
@@ -39,8 +39,8 @@ static ttr_status microsoft_create(struct ttr_writer *out, ttr_error *error)
     struct microsoft *ctx = out->ctx;
     field_json_init(&ctx->fields, out->t, &out->buffer);
     buffer_init(&ctx->name, &out->t->counted);
-    ttr_status status = read_yes_no(out, "blanks", &ctx->fields.spaced, error);
-    return status == TTR_OK ? read_yes_no(out, "tags", &ctx->has_tags, error) : status;
+    ttr_status status = read_yes_no_option(out, "blanks", &ctx->fields.spaced, error);
+    return status == TTR_OK ? read_yes_no_option(out, "tags", &ctx->has_tags, error) : status;
 }
 
 /* --- Fields of an event --- */
@@ -50,8 +50,8 @@ static bool is_text_equal(ttr_text name, const char *what)
     return name.n == strlen(what) && memcmp(name.p, what, name.n) == 0;
 }
 
-/* Writes a field name with its attributes and tag. A field named "meta" is written as "meta#2",
- * because the last member of each object is named "meta". */
+/* Writes the name of a field with its attributes and tag. The name "meta" becomes "meta#2",
+ * because the last member of each object has the name "meta". */
 static void add_name(struct microsoft *ctx, const ttr_field *field,
                      const struct event_header_describe_stored_field *item)
 {
@@ -105,12 +105,12 @@ static void add_fields(struct microsoft *ctx, const ttr_event *event)
 {
     ttr_fields fields;
     ttr_field field;
-    bool is_printed = true;
+    bool is_event_printed_by_perf_decode = true;
     ttr_fields_begin(ctx->fields.t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth == 0)
-            is_printed = field.group == TTR_GROUP_PAYLOAD;
-        if (is_printed)
+            is_event_printed_by_perf_decode = field.group == TTR_GROUP_PAYLOAD;
+        if (is_event_printed_by_perf_decode)
             add_field(ctx, &fields, &field);
     }
     while (ctx->fields.depth > 0)
@@ -119,8 +119,8 @@ static void add_fields(struct microsoft *ctx, const ttr_event *event)
 
 /* --- Object around the fields --- */
 
-/* State while the "meta" object is written. Its names are unique, so duplicates are not searched.
- */
+/* State while the "meta" object is written. Its member names are unique, so duplicates are not
+ * searched for. */
 struct meta {
     char *at;
     bool spaced, has_any;
@@ -190,8 +190,8 @@ static void add_time(struct meta *meta, int64_t time, bool is_unix)
     meta->at = emit_constant(meta->at + 9, is_unix ? "Z\"" : "");
 }
 
-/* Returns the thread on which the event occurred. For switches and wake-ups that is the event's
- * other thread. */
+/* Returns the thread on which an event occurred. For switches and wake-ups, this is the event's
+ * second thread (link). */
 static ttr_id get_event_thread(const ttr_event *event)
 {
     bool is_other = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
@@ -199,7 +199,7 @@ static ttr_id get_event_thread(const ttr_event *event)
                                                                 : event->thread;
 }
 
-/* Converts a level to EventHeader's scale. */
+/* Converts a level of this library to EventHeader's scale. */
 static unsigned convert_level(unsigned level)
 {
     static const uint8_t levels[] = {0, 6, 5, 4, 3, 2, 1};
@@ -248,7 +248,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     ttr_text provider = ttr_text_get(out->t, event->provider),
              name = ttr_text_get(out->t, event->name);
     if (event->kind == TTR_KIND_SAMPLE && provider.n == 0) {
-        provider = name; /* perf-decode prints names such as "cpu-clock" in place of the provider */
+        /* perf-decode prints a name such as "cpu-clock" instead of the provider */
+        provider = name;
         name.n = 0;
     }
     buffer_add_byte(&out->buffer, '{');
@@ -267,9 +268,9 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     output_count_event(out, event);
 }
 
-/* Returns true if perf-decode prints the event. It skips records of perf.data other than samples,
- * which have no provider. */
-static bool is_printed(const ttr *t, const ttr_event *event)
+/* Returns true if perf-decode prints the event. It does not print records of perf.data other than
+ * samples, which have no provider. */
+static bool is_event_printed_by_perf_decode(const ttr *t, const ttr_event *event)
 {
     ttr_source source;
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
@@ -285,7 +286,7 @@ static ttr_status microsoft_write(struct ttr_writer *out, const ttr_batch *batch
     const struct microsoft *ctx = out->ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
-        if (!is_printed(out->t, event))
+        if (!is_event_printed_by_perf_decode(out->t, event))
             continue;
         write_event(out, event);
         out->buffer.failed |= ctx->fields.texts.failed || ctx->name.failed;
@@ -301,7 +302,7 @@ static ttr_status microsoft_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void microsoft_drop(struct ttr_writer *out)
+static void microsoft_free_writer(struct ttr_writer *out)
 {
     struct microsoft *ctx = out->ctx;
     field_json_free(&ctx->fields);
@@ -336,7 +337,7 @@ static const struct format_writer writer = {
     .create = microsoft_create,
     .write = microsoft_write,
     .finish = microsoft_finish,
-    .drop = microsoft_drop,
+    .drop = microsoft_free_writer,
 };
 
 const struct format format_microsoft = {

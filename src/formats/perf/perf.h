@@ -27,7 +27,7 @@
  *   +--------+-------------+---------------------------------------------+-------------------+
  *
  * Order of calls.  perf_open reads the header, attributes and features, and decides by
- * perf_choose_order whether records can be sorted. Each call of perf_read_batch then fills one
+ * perf_decide_sorting whether records can be sorted. Each call of perf_read_batch then fills one
  * batch: it decodes released records; if none is released, it scans until some are.
  *
  * Algorithm: a windowed natural merge sort. The recorder stores one ring buffer after the other,
@@ -321,12 +321,12 @@ ttr_status perf_open(struct input *in, ttr_error *error);
 
 /* Swaps back the 32-bit halves of feature words, which big-endian 32-bit machines write in the
  * wrong order. Returns true if the halves were swapped. */
-bool perf_features_fix_halves(uint64_t *words);
+bool perf_unswap_feature_words(uint64_t *words);
 void perf_close(struct input *in);
 
 /* Decides whether the reader can sort events: sets reader->sorts if a FINISHED_ROUND record is in
  * the first 16 MiB, or if the file is shorter than that. */
-TTR_MUST ttr_status perf_choose_order(struct perf_reader *reader);
+TTR_MUST ttr_status perf_decide_sorting(struct perf_reader *reader);
 
 /* --- perf_folder.c: folders of many files --- */
 
@@ -339,23 +339,23 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
 
 /* Returns a cursor over the bytes of the attribute at `at`, and advances `at` by `room` bytes. The
  * attribute may declare a smaller size. */
-struct cursor perf_attr_bytes(struct perf_cursor *at, uint64_t room);
+struct cursor perf_read_attribute_bytes(struct perf_cursor *at, uint64_t room);
 
 struct perf_trace *perf_trace_new(struct input *in, bool is_big);
 void perf_trace_free(struct perf_trace *trace);
 
 /* Adds an event kind for the bytes of an attribute. Returns NULL if memory is out. */
-TTR_MUST struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr);
+TTR_MUST struct perf_kind *perf_add_event_kind(struct perf_trace *trace, struct cursor attr);
 
 /* Adds an event id that samples of the event kind contain. Returns false if memory is out. */
-TTR_MUST bool perf_kind_add_id(struct perf_trace *trace, struct perf_kind *kind, uint64_t id);
+TTR_MUST bool perf_add_id_of_kind(struct perf_trace *trace, struct perf_kind *kind, uint64_t id);
 
 /* Returns the event kind of an event id; NULL if the id is unknown. */
 struct perf_kind *perf_find_kind_by_id(struct perf_trace *trace, uint64_t id);
 
 /* Sets the name of an event kind. The name "system:event" of a tracepoint is split into provider
  * and name. Returns false if memory is out. */
-TTR_MUST bool perf_kind_set_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name);
+TTR_MUST bool perf_set_event_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name);
 
 /* Return the event kind of a sample, or of another record; NULL if its id is unknown. */
 static inline struct perf_kind *perf_get_sample_kind(struct perf_trace *trace,
@@ -375,10 +375,10 @@ size_t perf_format_event_name(const struct perf_request *request, char *to, size
 /* --- perf_features.c: parsing of features --- */
 
 /* Returns true if the reader uses the content of this feature. */
-bool perf_feature_is_used(unsigned feature);
+bool perf_is_used_feature(unsigned feature);
 
 /* Parses the content of a feature. If the content is damaged, adds a note but does not fail. */
-TTR_MUST ttr_status perf_feature_parse(struct perf_reader *reader, unsigned feature,
+TTR_MUST ttr_status perf_parse_feature(struct perf_reader *reader, unsigned feature,
                                        struct perf_cursor *at);
 
 /* Bytes of the input file that are in memory. */
@@ -395,8 +395,8 @@ ttr_status perf_read_batch(struct input *in, ttr_error *error);
 
 /* Processes a complete record of the perf tool. If a payload that the record's size does not
  * include follows, also skips the payload. */
-TTR_MUST ttr_status perf_handle_tool_record(struct perf_reader *reader,
-                                            const struct perf_view *record);
+TTR_MUST ttr_status perf_process_tool_record(struct perf_reader *reader,
+                                             const struct perf_view *record);
 
 /* Reports as damage that the payload of a record ends at file offset `there`, before its declared
  * end `end`. */
@@ -407,12 +407,12 @@ TTR_MUST ttr_status perf_report_cut_payload(struct perf_reader *reader, uint64_t
 
 /* Decompresses the next part of a compressed record into `reader->unpacked`. The caller repeats
  * the call until *is_done is true. */
-TTR_MUST ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view *record,
-                                      bool *is_done);
+TTR_MUST ttr_status perf_decompress_chunk(struct perf_reader *reader,
+                                          const struct perf_view *record, bool *is_done);
 /* Returns the file offset of the compressed record that contains the decompressed byte at offset
  * `at`. */
-uint64_t perf_unpacked_file_offset(const struct perf_unpacked *unpacked, uint64_t at);
-void perf_unpacked_free(struct perf_reader *reader);
+uint64_t perf_get_compressed_file_offset(const struct perf_unpacked *unpacked, uint64_t at);
+void perf_free_unpacked_bytes(struct perf_reader *reader);
 
 /* --- perf_resync.c: plausibility, search after damage --- */
 
@@ -436,20 +436,20 @@ TTR_MUST ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset);
 /* Loads at least `need` bytes from file offset `offset` on, or fewer if the file ends. Queued
  * records remain in memory. Call it only while the batch is empty, since bytes in memory may
  * move. */
-TTR_MUST ttr_status perf_load_span(struct perf_reader *reader, uint64_t offset, uint64_t need,
-                                   struct perf_span *span);
+TTR_MUST ttr_status perf_load_bytes(struct perf_reader *reader, uint64_t offset, uint64_t need,
+                                    struct perf_span *span);
 
 /* Adds a record to the queue. Returns false if memory is out. */
-TTR_MUST bool perf_order_add(struct perf_reader *reader, struct perf_key key);
+TTR_MUST bool perf_queue_record(struct perf_reader *reader, struct perf_key key);
 
 /* Sorts the queue, and allows records up to time `limit` to leave it. Returns false if memory is
  * out. */
-TTR_MUST bool perf_order_release(struct perf_reader *reader, uint64_t limit);
+TTR_MUST bool perf_release_queued_records(struct perf_reader *reader, uint64_t limit);
 
 /* Removes emitted records from the queue, and frees the decompressed bytes that no queued record
  * needs. */
-void perf_order_drop_emitted(struct perf_reader *reader);
-void perf_order_free(struct perf_reader *reader);
+void perf_remove_emitted_records(struct perf_reader *reader);
+void perf_free_queue(struct perf_reader *reader);
 
 /* --- perf_event.c: threads, times, events --- */
 
@@ -512,8 +512,8 @@ struct perf_parts {
 };
 
 /* Finds the variable parts of a sample and stores their addresses in *parts. */
-void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
-                     struct perf_parts *parts);
+void perf_find_sample_parts(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
+                            struct perf_parts *parts);
 
 /* --- perf_sample.c: samples to events --- */
 
@@ -523,33 +523,33 @@ TTR_MUST enum perf_result perf_decode_sample(struct perf_reader *reader,
 /* --- perf_fields.c, perf_record_fields.c: lazy decoding of fields --- */
 
 /* Implements field_ops.frames. A sample without a callchain has its ip as only frame. */
-uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses,
-                     uint32_t room);
+uint32_t perf_get_sample_frames(const struct perf_kind *kind, const ttr_event *event,
+                                uint64_t *addresses, uint32_t room);
 
 extern const struct field_ops perf_sample_field_ops, perf_record_field_ops;
 
 /* Reads field number `i` of the common context. Returns false if `i` is too large. */
-bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
-                       ttr_field *field);
+bool perf_read_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
+                            ttr_field *field);
 
 /* --- perf_symbols.c: mappings and build ids --- */
 
 /* Adds a mapping, kernel symbol or fork to the data for symbolization. `end` is the size in bytes
  * of the record without its trailer. Returns false if memory is out. */
-TTR_MUST bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *record,
-                                      uint32_t end, int64_t time);
+TTR_MUST bool perf_add_symbol_record(struct perf_trace *trace, const struct perf_view *record,
+                                     uint32_t end, int64_t time);
 
 /* Read the build ids of one BUILD_ID record, or of a feature that consists of such records. */
-TTR_MUST bool perf_build_id_add_record(struct perf_trace *trace, const struct perf_view *record);
-TTR_MUST ttr_status perf_build_ids_parse(struct perf_reader *reader, struct perf_cursor *at);
+TTR_MUST bool perf_add_build_id_record(struct perf_trace *trace, const struct perf_view *record);
+TTR_MUST ttr_status perf_parse_build_ids(struct perf_reader *reader, struct perf_cursor *at);
 
 /* --- perf_tracing.c: tracepoints --- */
 
 /* Parses the feature TRACING_DATA, which contains the formats of all tracepoints. */
-TTR_MUST ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at);
+TTR_MUST ttr_status perf_parse_tracing_data(struct perf_reader *reader, struct perf_cursor *at);
 
 /* Finds the tracepoint of an event kind by its id, which is the config of the attribute. */
-void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind);
+void perf_set_tracepoint_of_kind(struct perf_trace *trace, struct perf_kind *kind);
 
 /* Decodes the RAW bytes of a sample into the event, by the format of the tracepoint. Returns false
  * if memory is out. */

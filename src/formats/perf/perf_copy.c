@@ -12,12 +12,12 @@
 #include "base/status.h"
 #include "formats/perf/perf_write.h"
 
-static uint64_t copy_load_u64(const struct perf_copy *copy, const uint8_t *p)
+static uint64_t load_u64_in_copied_order(const struct perf_copy *copy, const uint8_t *p)
 {
     return perf_u64(p, copy->is_big);
 }
 
-static void copy_store_u64(const struct perf_copy *copy, uint8_t *p, uint64_t x)
+static void store_u64_in_copied_order(const struct perf_copy *copy, uint8_t *p, uint64_t x)
 {
     if (copy->is_big)
         store_u64be(p, x);
@@ -29,12 +29,12 @@ static bool has_unfinished_bit(const struct perf_copy *copy, const uint8_t *bits
 {
     uint64_t words[PERF_FEATURES_MAX / 64];
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
-        words[i] = copy_load_u64(copy, bits + 8 * i);
-    (void)perf_features_fix_halves(words);
+        words[i] = load_u64_in_copied_order(copy, bits + 8 * i);
+    (void)perf_unswap_feature_words(words);
     return words[0] >> PERF_FEATURE_RESERVED & 1;
 }
 
-bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
+bool perf_begin_copy_if_possible(struct ttr_writer *out, const ttr_event *event)
 {
     struct perf_writer *writer = out->ctx;
     if (!output_is_own_raw(out, event) || event->kind != TTR_KIND_DEFINITION ||
@@ -51,8 +51,9 @@ bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
         event->payload_size >= PERF_HEADER_BYTES;
     if (!writer->copy.is_file)
         return true;
-    writer->copy.data_at = copy_load_u64(&writer->copy, event->payload + PERF_AT_DATA);
-    writer->copy.data_bytes = copy_load_u64(&writer->copy, event->payload + PERF_AT_DATA + 8);
+    writer->copy.data_at = load_u64_in_copied_order(&writer->copy, event->payload + PERF_AT_DATA);
+    writer->copy.data_bytes =
+        load_u64_in_copied_order(&writer->copy, event->payload + PERF_AT_DATA + 8);
     writer->copy.is_killed = writer->copy.data_bytes == 0;
     writer->copy.is_open = has_unfinished_bit(&writer->copy, event->payload + PERF_AT_FEATURES);
     return true;
@@ -125,9 +126,10 @@ struct section_shift {
 /* Corrects the file offset of a section {offset, size} if the section follows the records. */
 static void shift_section(const struct section_shift *moved, uint8_t *section)
 {
-    uint64_t at = copy_load_u64(moved->copy, section);
+    uint64_t at = load_u64_in_copied_order(moved->copy, section);
     if (at >= moved->end)
-        copy_store_u64(moved->copy, section, at - moved->copy->data_bytes + moved->copy->written);
+        store_u64_in_copied_order(moved->copy, section,
+                                  at - moved->copy->data_bytes + moved->copy->written);
 }
 
 /* Corrects the file offsets of the ids of all attributes. `bytes` begin at input offset
@@ -136,9 +138,9 @@ static void shift_id_offsets(const struct section_shift *moved, struct buffer *b
                              uint64_t bytes_at)
 {
     const uint8_t *head = moved->copy->head.bytes;
-    uint64_t entry = copy_load_u64(moved->copy, head + PERF_AT_ATTR_SIZE),
-             at = copy_load_u64(moved->copy, head + PERF_AT_ATTRS),
-             n = copy_load_u64(moved->copy, head + PERF_AT_ATTRS + 8);
+    uint64_t entry = load_u64_in_copied_order(moved->copy, head + PERF_AT_ATTR_SIZE),
+             at = load_u64_in_copied_order(moved->copy, head + PERF_AT_ATTRS),
+             n = load_u64_in_copied_order(moved->copy, head + PERF_AT_ATTRS + 8);
     if (entry < PERF_SECTION_BYTES || at < bytes_at || at - bytes_at > bytes->n ||
         n > bytes->n - (at - bytes_at))
         return;
@@ -172,14 +174,14 @@ static uint64_t load_bad_parts(const struct ttr_writer *out, uint16_t source)
 
 /* Removes damaged features: clears their bits in the header, and their entries in the table of
  * features. */
-static void drop_features(struct perf_copy *copy, uint64_t bad)
+static void remove_damaged_features(struct perf_copy *copy, uint64_t bad)
 {
     uint64_t words[PERF_FEATURES_MAX / 64];
     uint8_t *bits = copy->head.bytes + PERF_AT_FEATURES;
     size_t kept = 0, at = 0;
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
-        words[i] = copy_load_u64(copy, bits + 8 * i);
-    bool is_swapped = perf_features_fix_halves(words);
+        words[i] = load_u64_in_copied_order(copy, bits + 8 * i);
+    bool is_swapped = perf_unswap_feature_words(words);
     for (unsigned i = 0; i < PERF_FEATURES_MAX; i++) {
         if (!(words[i / 64] >> (i % 64) & 1))
             continue;
@@ -193,7 +195,8 @@ static void drop_features(struct perf_copy *copy, uint64_t bad)
         at++;
     }
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
-        copy_store_u64(copy, bits + 8 * i, is_swapped ? words[i] >> 32 | words[i] << 32 : words[i]);
+        store_u64_in_copied_order(copy, bits + 8 * i,
+                                  is_swapped ? words[i] >> 32 | words[i] << 32 : words[i]);
 }
 
 /* Returns the address of `n` copied bytes at an input offset; NULL unless all of them are in the
@@ -210,24 +213,26 @@ static uint8_t *locate_copied_bytes(const struct section_shift *moved, uint64_t 
 
 /* Removes missing attributes from the end of the attribute section, and sets the size of missing
  * id sections to 0. */
-static void truncate_attributes(const struct section_shift *moved)
+static void remove_missing_attributes(const struct section_shift *moved)
 {
     const struct perf_copy *copy = moved->copy;
     uint8_t *head = copy->head.bytes;
-    uint64_t entry = copy_load_u64(copy, head + PERF_AT_ATTR_SIZE),
-             at = copy_load_u64(copy, head + PERF_AT_ATTRS),
-             n = copy_load_u64(copy, head + PERF_AT_ATTRS + 8), there = 0;
+    uint64_t entry = load_u64_in_copied_order(copy, head + PERF_AT_ATTR_SIZE),
+             at = load_u64_in_copied_order(copy, head + PERF_AT_ATTRS),
+             n = load_u64_in_copied_order(copy, head + PERF_AT_ATTRS + 8), there = 0;
     uint8_t *attr;
     if (entry < PERF_ATTR_VER0 + PERF_SECTION_BYTES || entry > UINT16_MAX)
-        copy_store_u64(copy, head + PERF_AT_ATTR_SIZE, PERF_ATTR_VER0 + PERF_SECTION_BYTES);
+        store_u64_in_copied_order(copy, head + PERF_AT_ATTR_SIZE,
+                                  PERF_ATTR_VER0 + PERF_SECTION_BYTES);
     else
         for (; there < n && (attr = locate_copied_bytes(moved, at + there, entry));
              there += entry) {
             uint8_t *ids = attr + entry - PERF_SECTION_BYTES;
-            if (!locate_copied_bytes(moved, copy_load_u64(copy, ids), copy_load_u64(copy, ids + 8)))
-                copy_store_u64(copy, ids + 8, 0);
+            if (!locate_copied_bytes(moved, load_u64_in_copied_order(copy, ids),
+                                     load_u64_in_copied_order(copy, ids + 8)))
+                store_u64_in_copied_order(copy, ids + 8, 0);
         }
-    copy_store_u64(copy, head + PERF_AT_ATTRS + 8, there);
+    store_u64_in_copied_order(copy, head + PERF_AT_ATTRS + 8, there);
 }
 
 /* Corrects the header and the tail after the records were written, since records may be missing,
@@ -238,11 +243,11 @@ static ttr_status correct_head_and_tail(struct ttr_writer *out, uint64_t bad, tt
     const struct section_shift moved = {copy, copy->data_at + copy->data_bytes};
     bool has_tail = copy->tail.n > 0;
     if (bad & PERF_BAD_OTHERS)
-        truncate_attributes(&moved);
+        remove_missing_attributes(&moved);
     if (has_tail) {
         shift_feature_table(&moved, &copy->tail);
         shift_id_offsets(&moved, &copy->tail, moved.end);
-        drop_features(copy, bad);
+        remove_damaged_features(copy, bad);
     } else {
         memset(copy->head.bytes + PERF_AT_FEATURES, 0, PERF_FEATURES_MAX / 8);
     }
@@ -250,8 +255,8 @@ static ttr_status correct_head_and_tail(struct ttr_writer *out, uint64_t bad, tt
     shift_section(&moved, copy->head.bytes + PERF_AT_ATTRS);
     /* this is damage: records cannot start within the header */
     if (copy->data_at < PERF_HEADER_BYTES)
-        copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
-    copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
+        store_u64_in_copied_order(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
+    store_u64_in_copied_order(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
     return output_overwrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
@@ -260,9 +265,9 @@ static ttr_status correct_killed_head(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
     const struct section_shift moved = {copy, UINT64_MAX};
-    truncate_attributes(&moved);
+    remove_missing_attributes(&moved);
     if (copy->data_at < PERF_HEADER_BYTES)
-        copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
+        store_u64_in_copied_order(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
     return output_overwrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
@@ -273,11 +278,11 @@ static ttr_status close_open_file(struct ttr_writer *out, uint64_t bad, ttr_erro
     struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
     const uint8_t *bits = copy->head.bytes + PERF_AT_FEATURES;
     size_t n = 0;
-    drop_features(copy, bad | 1u << PERF_FEATURE_RESERVED);
+    remove_damaged_features(copy, bad | 1u << PERF_FEATURE_RESERVED);
     for (size_t i = 0; i < PERF_FEATURES_MAX / 8; i++)
         n += (size_t)__builtin_popcount(bits[i]);
     copy->tail.n = n * PERF_SECTION_BYTES;
-    copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
+    store_u64_in_copied_order(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
     return correct_killed_head(out, error);
 }
 

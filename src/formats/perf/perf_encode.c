@@ -148,8 +148,8 @@ static struct perf_sample make_sample(struct ttr_writer *out, const ttr_event *e
 
 /* Writes a COMM record with the name of a thread or process. Writes nothing if the previous record
  * had the same name. */
-static void encode_name(struct ttr_writer *out, struct perf_sample about, uint64_t key, uint64_t of,
-                        ttr_id name)
+static void encode_thread_name(struct ttr_writer *out, struct perf_sample about, uint64_t key,
+                               uint64_t of, ttr_id name)
 {
     struct perf_writer *writer = out->ctx;
     const uint32_t *told = pair_map_get(&writer->written_names, key, of);
@@ -171,8 +171,9 @@ static void encode_thread_names(struct ttr_writer *out, const ttr_event *event,
     first.tid = about->pid;
     size_t before = out->buffer.n + ((struct perf_writer *)out->ctx)->put.plain.n;
     if (thread.process_name && !(is_first && thread.thread_name))
-        encode_name(out, first, (uint64_t)event->source << 32 | about->pid, 1, thread.process_name);
-    encode_name(out, *about, event->thread, 0, thread.thread_name);
+        encode_thread_name(out, first, (uint64_t)event->source << 32 | about->pid, 1,
+                           thread.process_name);
+    encode_thread_name(out, *about, event->thread, 0, thread.thread_name);
     if (out->buffer.n + ((struct perf_writer *)out->ctx)->put.plain.n != before)
         output_count_loss(out, PERF_LOSS_NAME, event->offset);
 }

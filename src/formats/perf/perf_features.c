@@ -70,18 +70,18 @@ static ttr_status parse_event_desc(struct perf_reader *reader, struct perf_curso
     uint32_t n = perf_read_u32(at), bytes = perf_read_u32(at);
     bool has_kinds = trace->kinds_n > 0;
     for (uint32_t i = 0; i < n && i < PERF_KINDS_MAX; i++) {
-        struct cursor attr = perf_attr_bytes(at, bytes);
+        struct cursor attr = perf_read_attribute_bytes(at, bytes);
         uint32_t ids_n = perf_read_u32(at);
         ttr_text name = read_feature_text(at);
         struct perf_cursor ids = {cursor_slice(&at->c, (uint64_t)ids_n * 8), at->is_big};
         if (at->c.failed)
             return input_add_damage(reader->in, at->c.offset, 0, "perf.bad-feature", reader->error,
                                     "the descriptions of events end inside the one of event %u", i);
-        struct perf_kind *kind =
-            has_kinds ? find_described_kind(trace, i, &ids, ids_n) : perf_kind_add(trace, attr);
-        bool is_fine = !kind ? has_kinds : perf_kind_set_name(trace, kind, name);
+        struct perf_kind *kind = has_kinds ? find_described_kind(trace, i, &ids, ids_n)
+                                           : perf_add_event_kind(trace, attr);
+        bool is_fine = !kind ? has_kinds : perf_set_event_name(trace, kind, name);
         while (is_fine && kind && !has_kinds && cursor_left(&ids.c) >= 8)
-            is_fine = perf_kind_add_id(trace, kind, perf_read_u64(&ids));
+            is_fine = perf_add_id_of_kind(trace, kind, perf_read_u64(&ids));
         if (!is_fine)
             return fail_memory(reader->error);
     }
@@ -159,7 +159,7 @@ static bool parse_attribute_feature(const struct perf_reader *reader, unsigned f
     }
 }
 
-bool perf_feature_is_used(unsigned feature)
+bool perf_is_used_feature(unsigned feature)
 {
     switch (feature) {
     case PERF_FEATURE_TRACING_DATA:
@@ -177,13 +177,13 @@ bool perf_feature_is_used(unsigned feature)
     }
 }
 
-ttr_status perf_feature_parse(struct perf_reader *reader, unsigned feature, struct perf_cursor *at)
+ttr_status perf_parse_feature(struct perf_reader *reader, unsigned feature, struct perf_cursor *at)
 {
     if (feature == PERF_FEATURE_EVENT_DESC)
         return parse_event_desc(reader, at);
     if (feature == PERF_FEATURE_TRACING_DATA)
-        return perf_tracing_parse(reader, at);
+        return perf_parse_tracing_data(reader, at);
     if (feature == PERF_FEATURE_BUILD_ID)
-        return reader->in->flags & TTR_READ_SYMBOLS ? perf_build_ids_parse(reader, at) : TTR_OK;
+        return reader->in->flags & TTR_READ_SYMBOLS ? perf_parse_build_ids(reader, at) : TTR_OK;
     return parse_attribute_feature(reader, feature, at) ? TTR_OK : fail_memory(reader->error);
 }

@@ -225,7 +225,7 @@ static void emit_register(struct sample_iter *iter, ttr_field *field)
 }
 
 /* Emits the next eight-byte value of a sample; splits WEIGHT_STRUCT into three numbers. */
-static bool emit_single_part(struct sample_iter *iter, ttr_field *field)
+static bool emit_eight_byte_value(struct sample_iter *iter, ttr_field *field)
 {
     static const struct {
         const char *name;
@@ -282,14 +282,14 @@ static bool is_code_address(uint64_t x)
     return x < PERF_CONTEXT_FIRST;
 }
 
-uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses,
-                     uint32_t room)
+uint32_t perf_get_sample_frames(const struct perf_kind *kind, const ttr_event *event,
+                                uint64_t *addresses, uint32_t room)
 {
     struct perf_parts parts;
     bool is_big = kind->trace->is_big;
     uint32_t n = 0;
     if (kind->request.sample_type & PERF_SAMPLE_HAS_CALLCHAIN) {
-        perf_parts_find(kind, event->payload, event->payload_size, &parts);
+        perf_find_sample_parts(kind, event->payload, event->payload_size, &parts);
         for (uint64_t i = 0; i < parts.chain.n; i++) {
             uint64_t address = perf_u64(parts.chain.p + 8 * i, is_big);
             if (!is_code_address(address))
@@ -308,7 +308,7 @@ uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint6
 
 static bool emit_frames(struct sample_iter *iter, const ttr_event *event, ttr_field *field)
 {
-    uint32_t n = perf_frames(iter->kind, event, NULL, 0);
+    uint32_t n = perf_get_sample_frames(iter->kind, event, NULL, 0);
     if (n == 0)
         return false;
     set_field_name(field, "frames");
@@ -343,7 +343,7 @@ static void init_sample_iter(struct sample_iter *iter, const struct perf_kind *k
     iter->has_parts =
         kind->has_parts || (kind->request.sample_type & PERF_SAMPLE_HAS_RAW && !is_elsewhere);
     if (iter->has_parts)
-        perf_parts_find(kind, event->payload, event->payload_size, &iter->parts);
+        perf_find_sample_parts(kind, event->payload, event->payload_size, &iter->parts);
 }
 
 static bool emit_fixed_field(struct sample_iter *iter, const ttr_event *event, ttr_field *field)
@@ -396,7 +396,7 @@ static bool emit_stage_field(struct sample_iter *iter, unsigned stage, const ttr
     case STAGE_STACK_USER:
         return emit_bytes(field, "user_stack", &iter->parts.stack_user);
     case STAGE_SINGLE:
-        return emit_single_part(iter, field);
+        return emit_eight_byte_value(iter, field);
     case STAGE_AUX:
         return emit_bytes(field, "aux", &iter->parts.aux);
     default:
@@ -421,8 +421,8 @@ static bool emit_next_field(struct sample_iter *iter, const ttr_event *event, tt
     return false;
 }
 
-bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
-                       ttr_field *field)
+bool perf_read_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
+                            ttr_field *field)
 {
     struct sample_iter iter;
     if (PERF_LIKELY(!kind->has_parts)) {
@@ -448,11 +448,11 @@ static bool sample_fields_next(ttr_fields *fields, ttr_field *field)
     return emit_next_field((struct sample_iter *)fields->state, fields->event, field);
 }
 
-static uint32_t sample_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
-                              uint32_t room)
+static uint32_t get_frames_of_sample(const void *ctx, const ttr_event *event, uint64_t *addresses,
+                                     uint32_t room)
 {
-    return perf_frames(ctx, event, addresses, room);
+    return perf_get_sample_frames(ctx, event, addresses, room);
 }
 
 const struct field_ops perf_sample_field_ops = {
-    .begin = sample_fields_begin, .next = sample_fields_next, .frames = sample_frames};
+    .begin = sample_fields_begin, .next = sample_fields_next, .frames = get_frames_of_sample};

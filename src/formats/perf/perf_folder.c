@@ -77,7 +77,7 @@ static struct input *join_trace(const struct folder_opening *opening,
     trace->users++;
     trace->running++;
     context_share_attributes(opening->t, in->id, trace->source);
-    if (perf_choose_order(reader) == TTR_OK)
+    if (perf_decide_sorting(reader) == TTR_OK)
         return in;
     ttr_close(&in->base);
     return NULL;

@@ -58,7 +58,7 @@ static struct perf_request parse_attr(const struct cursor *attr, bool is_big)
 
 /* Returns the offset of an eight-byte value, and advances *at to the next value. Returns 0 if
  * samples do not have this value. */
-static uint16_t next_sample_offset(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
+static uint16_t advance_sample_offset(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
 {
     if (!(kind->request.sample_type & bit))
         return 0;
@@ -89,15 +89,15 @@ static void add_period_field(struct perf_kind *kind, uint16_t at)
 static void set_sample_layout(struct perf_kind *kind)
 {
     uint16_t at = PERF_RECORD_HEADER;
-    uint16_t identifier = next_sample_offset(kind, PERF_SAMPLE_HAS_IDENTIFIER, &at);
-    kind->ip_at = next_sample_offset(kind, PERF_SAMPLE_HAS_IP, &at);
-    kind->tid_at = next_sample_offset(kind, PERF_SAMPLE_HAS_TID, &at);
-    kind->time_at = next_sample_offset(kind, PERF_SAMPLE_HAS_TIME, &at);
-    uint16_t addr = next_sample_offset(kind, PERF_SAMPLE_HAS_ADDR, &at),
-             id = next_sample_offset(kind, PERF_SAMPLE_HAS_ID, &at);
-    (void)next_sample_offset(kind, PERF_SAMPLE_HAS_STREAM_ID, &at);
-    kind->cpu_at = next_sample_offset(kind, PERF_SAMPLE_HAS_CPU, &at);
-    uint16_t period = next_sample_offset(kind, PERF_SAMPLE_HAS_PERIOD, &at);
+    uint16_t identifier = advance_sample_offset(kind, PERF_SAMPLE_HAS_IDENTIFIER, &at);
+    kind->ip_at = advance_sample_offset(kind, PERF_SAMPLE_HAS_IP, &at);
+    kind->tid_at = advance_sample_offset(kind, PERF_SAMPLE_HAS_TID, &at);
+    kind->time_at = advance_sample_offset(kind, PERF_SAMPLE_HAS_TIME, &at);
+    uint16_t addr = advance_sample_offset(kind, PERF_SAMPLE_HAS_ADDR, &at),
+             id = advance_sample_offset(kind, PERF_SAMPLE_HAS_ID, &at);
+    (void)advance_sample_offset(kind, PERF_SAMPLE_HAS_STREAM_ID, &at);
+    kind->cpu_at = advance_sample_offset(kind, PERF_SAMPLE_HAS_CPU, &at);
+    uint16_t period = advance_sample_offset(kind, PERF_SAMPLE_HAS_PERIOD, &at);
     kind->id_at = identifier ? identifier : id;
     kind->parts_at = at;
     add_fixed_field(kind, "ip", kind->ip_at, true);
@@ -113,7 +113,7 @@ static void set_sample_layout(struct perf_kind *kind)
 
 /* Returns the distance in bytes from a sample_id value to the end of the record, and advances
  * *back. Returns 0 if the value is absent. */
-static uint8_t next_trailer_distance(const struct perf_kind *kind, uint32_t bit, uint8_t *back)
+static uint8_t advance_trailer_distance(const struct perf_kind *kind, uint32_t bit, uint8_t *back)
 {
     if (!(kind->request.sample_type & bit))
         return 0;
@@ -126,17 +126,17 @@ static void set_trailer_layout(struct perf_kind *kind)
     uint8_t back = 0;
     if (!(kind->request.flags >> PERF_FLAG_SAMPLE_ID_ALL & 1))
         return;
-    uint8_t identifier = next_trailer_distance(kind, PERF_SAMPLE_HAS_IDENTIFIER, &back);
-    kind->cpu_back = next_trailer_distance(kind, PERF_SAMPLE_HAS_CPU, &back);
-    (void)next_trailer_distance(kind, PERF_SAMPLE_HAS_STREAM_ID, &back);
-    uint8_t id = next_trailer_distance(kind, PERF_SAMPLE_HAS_ID, &back);
+    uint8_t identifier = advance_trailer_distance(kind, PERF_SAMPLE_HAS_IDENTIFIER, &back);
+    kind->cpu_back = advance_trailer_distance(kind, PERF_SAMPLE_HAS_CPU, &back);
+    (void)advance_trailer_distance(kind, PERF_SAMPLE_HAS_STREAM_ID, &back);
+    uint8_t id = advance_trailer_distance(kind, PERF_SAMPLE_HAS_ID, &back);
     kind->id_back = identifier ? identifier : id;
-    kind->time_back = next_trailer_distance(kind, PERF_SAMPLE_HAS_TIME, &back);
-    kind->tid_back = next_trailer_distance(kind, PERF_SAMPLE_HAS_TID, &back);
+    kind->time_back = advance_trailer_distance(kind, PERF_SAMPLE_HAS_TIME, &back);
+    kind->tid_back = advance_trailer_distance(kind, PERF_SAMPLE_HAS_TID, &back);
     kind->back = back;
 }
 
-struct cursor perf_attr_bytes(struct perf_cursor *at, uint64_t room)
+struct cursor perf_read_attribute_bytes(struct perf_cursor *at, uint64_t room)
 {
     struct cursor attr = cursor_slice(&at->c, room), c = attr;
     (void)cursor_skip(&c, PERF_ATTR_SIZE);
@@ -148,7 +148,7 @@ struct cursor perf_attr_bytes(struct perf_cursor *at, uint64_t room)
     return attr;
 }
 
-struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr)
+struct perf_kind *perf_add_event_kind(struct perf_trace *trace, struct cursor attr)
 {
     char name[256];
     struct perf_kind *kind = arena_alloc(&trace->arena, sizeof *kind);
@@ -164,16 +164,16 @@ struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr)
     kind->schema = context_add_schema(
         trace->t,
         &(struct schema){.ops = &perf_sample_field_ops, .ctx = kind, .format = trace->format});
-    if (!kind->schema || !perf_kind_set_name(trace, kind, (ttr_text){name, n}))
+    if (!kind->schema || !perf_set_event_name(trace, kind, (ttr_text){name, n}))
         return NULL;
     trace->has_mixed_times |= trace->kinds_n > 0 && trace->time_at != kind->time_at;
     trace->time_at = kind->time_at;
     trace->kind[trace->kinds_n++] = kind;
-    perf_kind_find_tracepoint(trace, kind);
+    perf_set_tracepoint_of_kind(trace, kind);
     return kind;
 }
 
-bool perf_kind_add_id(struct perf_trace *trace, struct perf_kind *kind, uint64_t id)
+bool perf_add_id_of_kind(struct perf_trace *trace, struct perf_kind *kind, uint64_t id)
 {
     trace->ids[id % PERF_ID_CACHE].kind = NULL;
     return pair_map_put(&trace->by_id, id, 0, kind->index);
@@ -203,7 +203,7 @@ struct perf_kind *perf_find_record_kind(struct perf_trace *trace, const struct p
                 : first;
 }
 
-bool perf_kind_set_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name)
+bool perf_set_event_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name)
 {
     const char *colon = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && name.n
                             ? memchr(name.p, ':', name.n)

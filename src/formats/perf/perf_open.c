@@ -117,8 +117,8 @@ static ttr_status read_attr_ids(struct perf_reader *reader, struct perf_kind *ki
         return status;
     size_t got = ids->size <= ATTRS_MAX ? bytes->n : 0;
     for (size_t i = 0; i + 8 <= got; i += 8)
-        if (!perf_kind_add_id(reader->trace, kind,
-                              perf_u64(bytes->bytes + i, reader->trace->is_big)))
+        if (!perf_add_id_of_kind(reader->trace, kind,
+                                 perf_u64(bytes->bytes + i, reader->trace->is_big)))
             return fail_memory(reader->error);
     if (got < ids->size)
         return input_add_damage(
@@ -147,9 +147,9 @@ static ttr_status read_attrs(struct perf_reader *reader, const struct file_secti
                              reader->trace->is_big};
     while (status == TTR_OK && cursor_left(&at.c) >= entry &&
            reader->trace->kinds_n < PERF_KINDS_MAX) {
-        struct cursor attr = perf_attr_bytes(&at, entry - PERF_SECTION_BYTES);
+        struct cursor attr = perf_read_attribute_bytes(&at, entry - PERF_SECTION_BYTES);
         struct file_section section = read_section(&at);
-        struct perf_kind *kind = perf_kind_add(reader->trace, attr);
+        struct perf_kind *kind = perf_add_event_kind(reader->trace, attr);
         status = kind ? read_attr_ids(reader, kind, &section, &ids) : fail_memory(reader->error);
     }
     if (status == TTR_OK && (bytes.n < attrs->size || cursor_left(&at.c) >= entry))
@@ -169,7 +169,7 @@ static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
 {
     struct buffer bytes;
     if (feature > PERF_FEATURE_PMU_CAPS ||
-        (section->size > PERF_SECTION_MAX && !perf_feature_is_used(feature)))
+        (section->size > PERF_SECTION_MAX && !perf_is_used_feature(feature)))
         return TTR_OK;
     if (section->size > PERF_SECTION_MAX)
         return input_add_damage(
@@ -187,12 +187,12 @@ static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
     struct perf_cursor at = {cursor_init(bytes.bytes, bytes.n, section->offset),
                              reader->trace->is_big};
     if (status == TTR_OK && bytes.n)
-        status = perf_feature_parse(reader, feature, &at);
+        status = perf_parse_feature(reader, feature, &at);
     buffer_free(&bytes);
     return status;
 }
 
-/* Returns true if bit i of the feature bit map is set. perf_features_fix_halves() detects swapped
+/* Returns true if bit i of the feature bit map is set. perf_unswap_feature_words() detects swapped
  * halves by HOSTNAME, since every recorder sets that bit. */
 static bool is_feature_present(const uint64_t *words, unsigned i)
 {
@@ -205,7 +205,7 @@ static void swap_word_halves(uint64_t *words)
         words[i] = words[i] >> 32 | words[i] << 32;
 }
 
-bool perf_features_fix_halves(uint64_t *words)
+bool perf_unswap_feature_words(uint64_t *words)
 {
     if (is_feature_present(words, PERF_FEATURE_HOSTNAME))
         return false;
@@ -238,7 +238,7 @@ static ttr_status load_feature_table(struct perf_reader *reader, const struct fi
 }
 
 /* Adds a note that explains what missing or damaged features cause. */
-static void note_lost_features(struct perf_reader *reader, uint64_t bad)
+static void add_note_about_lost_features(struct perf_reader *reader, uint64_t bad)
 {
     const bool lacks_names = bad >> PERF_FEATURE_EVENT_DESC & 1,
                lacks_date = bad >> PERF_FEATURE_CLOCK_DATA & 1,
@@ -281,7 +281,7 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
             bad |= i < 64 ? (uint64_t)1 << i : PERF_BAD_OTHERS;
     }
     buffer_free(&table);
-    note_lost_features(reader, bad);
+    add_note_about_lost_features(reader, bad);
     return status == TTR_OK && !store_bad_parts(reader, bad) ? fail_memory(reader->error) : status;
 }
 
@@ -325,7 +325,7 @@ static ttr_status search_round_end(struct perf_reader *reader, bool *is_found)
     }
 }
 
-ttr_status perf_choose_order(struct perf_reader *reader)
+ttr_status perf_decide_sorting(struct perf_reader *reader)
 {
     bool is_found = true;
     ttr_status status = TTR_OK;
@@ -385,7 +385,7 @@ static ttr_status open_file_format(struct perf_reader *reader, struct perf_curso
     (void)read_section(at);
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
         words[i] = perf_read_u64(at);
-    (void)perf_features_fix_halves(words);
+    (void)perf_unswap_feature_words(words);
     bool is_killed = data.size == 0, is_open = is_feature_present(words, PERF_FEATURE_RESERVED);
     if (data.offset < PERF_HEADER_BYTES) {
         ttr_status refused = input_add_damage(
@@ -451,11 +451,11 @@ ttr_status perf_open(struct input *in, ttr_error *error)
     struct perf_span span;
     reader->in = in;
     reader->error = error ? error : &reader->own_error;
-    ttr_status status = perf_load_span(reader, 0, PERF_HEADER_BYTES, &span);
+    ttr_status status = perf_load_bytes(reader, 0, PERF_HEADER_BYTES, &span);
     if (status == TTR_OK)
         status = read_file_header(reader, &span);
     if (status == TTR_OK && !reader->is_over)
-        status = perf_choose_order(reader);
+        status = perf_decide_sorting(reader);
     source_close(reader->again);
     reader->again = NULL;
     if (reader->is_over) {
@@ -476,7 +476,7 @@ void perf_close(struct input *in)
     if (!reader->in)
         return;
     source_close(reader->again);
-    perf_order_free(reader);
-    perf_unpacked_free(reader);
+    perf_free_queue(reader);
+    perf_free_unpacked_bytes(reader);
     perf_trace_free(reader->trace);
 }

@@ -6,7 +6,7 @@
  * times keep their file order. */
 #include "formats/perf/perf.h"
 
-bool perf_order_add(struct perf_reader *reader, struct perf_key key)
+bool perf_queue_record(struct perf_reader *reader, struct perf_key key)
 {
     struct perf_order *order = &reader->order;
     if (PERF_UNLIKELY(order->n == order->keys_capacity) &&
@@ -38,8 +38,8 @@ static void merge_key_runs(const struct perf_key *keys, size_t from, size_t midd
 }
 
 /* Merges pairs of adjacent sorted runs. Returns the number of runs that remain. */
-static size_t merge_neighbours(const struct perf_key *keys, struct perf_key *to, size_t first,
-                               size_t n)
+static size_t merge_adjacent_runs(const struct perf_key *keys, struct perf_key *to, size_t first,
+                                  size_t n)
 {
     size_t runs = 0;
     for (size_t from = first; from < n; runs++) {
@@ -63,7 +63,7 @@ static bool sort_queue(struct perf_reader *reader)
         return false;
     size_t runs;
     do {
-        runs = merge_neighbours(order->keys, order->spare, order->emitted_n, n);
+        runs = merge_adjacent_runs(order->keys, order->spare, order->emitted_n, n);
         struct perf_key *keys = order->keys;
         size_t capacity = order->keys_capacity;
         order->keys = order->spare;
@@ -74,7 +74,7 @@ static bool sort_queue(struct perf_reader *reader)
     return true;
 }
 
-bool perf_order_release(struct perf_reader *reader, uint64_t limit)
+bool perf_release_queued_records(struct perf_reader *reader, uint64_t limit)
 {
     struct perf_order *order = &reader->order;
     order->limit = limit;
@@ -111,7 +111,7 @@ static void drop_unpacked_bytes(struct perf_unpacked *unpacked, uint64_t base)
             unpacked->pieces_n * sizeof *unpacked->pieces);
 }
 
-void perf_order_drop_emitted(struct perf_reader *reader)
+void perf_remove_emitted_records(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
     order->n -= order->emitted_n;
@@ -131,7 +131,7 @@ void perf_order_drop_emitted(struct perf_reader *reader)
         drop_unpacked_bytes(&reader->unpacked, order->base[1]);
 }
 
-void perf_order_free(struct perf_reader *reader)
+void perf_free_queue(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
     const struct alloc *alloc = &reader->in->base.t->counted;
@@ -139,8 +139,8 @@ void perf_order_free(struct perf_reader *reader)
     alloc_free(alloc, order->spare, order->spare_capacity, sizeof *order->spare);
 }
 
-ttr_status perf_load_span(struct perf_reader *reader, uint64_t offset, uint64_t need,
-                          struct perf_span *span)
+ttr_status perf_load_bytes(struct perf_reader *reader, uint64_t offset, uint64_t need,
+                           struct perf_span *span)
 {
     struct input *in = reader->in;
     struct perf_order *order = &reader->order;

@@ -63,8 +63,8 @@ static struct perf_part read_counted_items(struct perf_cursor *at, unsigned byte
     return read_items(at, n, bytes);
 }
 
-void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
-                     struct perf_parts *parts)
+void perf_find_sample_parts(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
+                            struct perf_parts *parts)
 {
     const struct perf_request *request = &kind->request;
     uint64_t has = request->sample_type;

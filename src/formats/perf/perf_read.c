@@ -33,7 +33,7 @@ static struct perf_view view_queued_record(const struct perf_reader *reader,
         .size = key->size & ~PERF_KEY_UNPACKED,
         .type = perf_u32(p, is_big),
         .misc = perf_u16(p + 4, is_big),
-        .offset = is_unpacked ? perf_unpacked_file_offset(&reader->unpacked, at) : at};
+        .offset = is_unpacked ? perf_get_compressed_file_offset(&reader->unpacked, at) : at};
 }
 
 static void emit_raw_bytes(struct perf_reader *reader, const uint8_t *p, size_t n, uint64_t offset,
@@ -77,7 +77,7 @@ static ttr_status emit_released_records(struct perf_reader *reader)
     /* events point into the bytes in memory, so drop records only after the caller has consumed
      * the batch */
     if (in->n == 0)
-        perf_order_drop_emitted(reader);
+        perf_remove_emitted_records(reader);
     return TTR_OK;
 }
 
@@ -86,7 +86,7 @@ static ttr_status emit_released_records(struct perf_reader *reader)
 static ttr_status emit_definition_bytes(struct perf_reader *reader)
 {
     struct perf_span span;
-    ttr_status status = perf_load_span(reader, reader->at, 1, &span);
+    ttr_status status = perf_load_bytes(reader, reader->at, 1, &span);
     if (status != TTR_OK)
         return status;
     uint64_t left = reader->pass_end - reader->at;
@@ -124,7 +124,7 @@ static inline uint64_t load_record_time(struct perf_trace *trace, const struct p
 
 /* Returns the maximum number of queued records. It is large until a record with a time was
  * scanned, since all records before that one get its time. */
-static size_t max_queued_keys(const struct perf_reader *reader)
+static size_t get_queue_limit(const struct perf_reader *reader)
 {
     return reader->sorts || reader->order.newest == 0 ? PERF_KEYS_MAX : STORED_KEYS;
 }
@@ -132,7 +132,7 @@ static size_t max_queued_keys(const struct perf_reader *reader)
 static bool is_queue_full(const struct perf_reader *reader, uint64_t at)
 {
     const struct perf_order *order = &reader->order;
-    return order->n >= max_queued_keys(reader) || at - order->base[0] > PERF_REGION_MAX ||
+    return order->n >= get_queue_limit(reader) || at - order->base[0] > PERF_REGION_MAX ||
            reader->unpacked.n > PERF_UNPACKED_MAX;
 }
 
@@ -144,7 +144,7 @@ static bool scan_kernel_records(struct perf_reader *reader, const struct perf_sp
     struct perf_trace *trace = reader->trace;
     struct perf_order *order = &reader->order;
     size_t at = 0;
-    while (span->n - at >= PERF_RECORD_HEADER && order->n < max_queued_keys(reader)) {
+    while (span->n - at >= PERF_RECORD_HEADER && order->n < get_queue_limit(reader)) {
         const uint8_t *p = span->p + at;
         struct perf_view record = {
             .p = p, .type = perf_u32(p, trace->is_big), .size = perf_u16(p + 6, trace->is_big)};
@@ -153,8 +153,8 @@ static bool scan_kernel_records(struct perf_reader *reader, const struct perf_sp
             break;
         uint64_t time = load_record_time(trace, &record);
         order->newest = time > order->newest ? time : order->newest;
-        if (!perf_order_add(reader,
-                            (struct perf_key){time, (uint32_t)(base + at), record.size | flags}))
+        if (!perf_queue_record(reader,
+                               (struct perf_key){time, (uint32_t)(base + at), record.size | flags}))
             return false;
         at += record.size;
     }
@@ -212,7 +212,7 @@ static ttr_status release_queue(struct perf_reader *reader, bool is_all)
     /* wait for a record with a time, which all earlier records get */
     if (limit == 0 && !reader->has_time)
         return TTR_OK;
-    return perf_order_release(reader, limit) ? TTR_OK : fail_memory(reader->error);
+    return perf_release_queued_records(reader, limit) ? TTR_OK : fail_memory(reader->error);
 }
 
 /* Releases all queued records, because the queue is at its limit. Later events may then be out of
@@ -251,8 +251,8 @@ static ttr_status scan_unpacked_tool_record(struct perf_reader *reader,
     if (record->type != PERF_FINISHED_ROUND)
         return TTR_OK;
     if (reader->in->flags & TTR_READ_DEFINITIONS &&
-        !perf_order_add(reader,
-                        (struct perf_key){0, (uint32_t)at, record->size | PERF_KEY_UNPACKED}))
+        !perf_queue_record(reader,
+                           (struct perf_key){0, (uint32_t)at, record->size | PERF_KEY_UNPACKED}))
         return fail_memory(reader->error);
     reader->records++;
     return reader->sorts ? release_queue(reader, false) : TTR_OK;
@@ -298,7 +298,7 @@ static ttr_status scan_compressed_record(struct perf_reader *reader, const struc
 {
     bool is_done = false;
     while (!is_done && !reader->order.is_emitting) {
-        ttr_status status = perf_unpack_chunk(reader, record, &is_done);
+        ttr_status status = perf_decompress_chunk(reader, record, &is_done);
         if (status == TTR_OK)
             status = scan_unpacked_records(reader);
         if (status == TTR_OK && is_queue_full(reader, reader->at))
@@ -308,7 +308,7 @@ static ttr_status scan_compressed_record(struct perf_reader *reader, const struc
     }
     reader->at += is_done ? record->size : 0;
     if (reader->order.n == 0)
-        perf_order_drop_emitted(reader);
+        perf_remove_emitted_records(reader);
     return TTR_OK;
 }
 
@@ -336,14 +336,14 @@ static ttr_status scan_tool_record(struct perf_reader *reader, const struct perf
     if (record->type == PERF_COMPRESSED || record->type == PERF_COMPRESSED2)
         return scan_compressed_record(reader, record);
     if (reader->in->flags & TTR_READ_DEFINITIONS &&
-        !perf_order_add(reader, (struct perf_key){0, (uint32_t)at, record->size}))
+        !perf_queue_record(reader, (struct perf_key){0, (uint32_t)at, record->size}))
         return fail_memory(reader->error);
     reader->at += record->size;
     reader->records++;
     if (record->type == PERF_FINISHED_ROUND)
         return finish_round(reader);
     uint64_t regions = reader->in->notes.damage_regions;
-    ttr_status status = perf_handle_tool_record(reader, record);
+    ttr_status status = perf_process_tool_record(reader, record);
     bool has_data = record->type == PERF_HEADER_FEATURE ||
                     record->type == PERF_HEADER_TRACING_DATA || record->type == PERF_AUXTRACE;
     if (has_data && reader->in->flags & TTR_READ_DEFINITIONS &&
@@ -358,7 +358,7 @@ static ttr_status scan_other_bytes(struct perf_reader *reader)
 {
     struct perf_span span;
     bool is_big = reader->trace->is_big;
-    ttr_status status = perf_load_span(reader, reader->at, PERF_RECORD_HEADER, &span);
+    ttr_status status = perf_load_bytes(reader, reader->at, PERF_RECORD_HEADER, &span);
     uint64_t left = reader->end - reader->at;
     if (status != TTR_OK || span.n < PERF_RECORD_HEADER || left < PERF_RECORD_HEADER)
         return status != TTR_OK
@@ -367,7 +367,7 @@ static ttr_status scan_other_bytes(struct perf_reader *reader)
     if (!perf_is_plausible_record(span.p, is_big))
         return scan_damaged_bytes(reader);
     struct perf_view record = {.size = perf_u16(span.p + 6, is_big), .offset = reader->at};
-    status = perf_load_span(reader, reader->at, record.size, &span);
+    status = perf_load_bytes(reader, reader->at, record.size, &span);
     if (status != TTR_OK)
         return status;
     if (span.n < record.size || left < record.size)
@@ -393,7 +393,7 @@ static ttr_status scan_records(struct perf_reader *reader)
         /* the payload is larger than the queue may span, and a pipe may end within it */
         if (reader->order.n && is_queue_full(reader, reader->at))
             return release_queue(reader, true);
-        status = perf_load_span(reader, reader->at, PERF_RECORD_HEADER, &span);
+        status = perf_load_bytes(reader, reader->at, PERF_RECORD_HEADER, &span);
         if (status != TTR_OK)
             return status;
         uint64_t left = reader->end - reader->at;

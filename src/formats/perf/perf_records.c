@@ -121,9 +121,10 @@ static enum perf_result rename_thread(struct perf_reader *reader, const struct r
 
 /* Sets the name that a COMM record declares or that FORK inherits, and stores it in *name. Returns
  * PERF_HOLD if the batch must end first. */
-static enum perf_result apply_record_name(struct perf_reader *reader,
-                                          const struct perf_view *record,
-                                          const struct record_trailer *trailer, ttr_id *name)
+static enum perf_result set_thread_name_from_record(struct perf_reader *reader,
+                                                    const struct perf_view *record,
+                                                    const struct record_trailer *trailer,
+                                                    ttr_id *name)
 {
     struct perf_trace *trace = reader->trace;
     bool is_big = trace->is_big;
@@ -169,8 +170,8 @@ static bool make_switch_event(struct perf_reader *reader, const struct perf_view
 }
 
 /* Sets the members of an event that depend on the record type. Returns false if memory is out. */
-static bool set_event_kind(struct perf_reader *reader, const struct perf_view *record,
-                           const struct record_trailer *trailer, ttr_event *event)
+static bool set_members_by_record_type(struct perf_reader *reader, const struct perf_view *record,
+                                       const struct record_trailer *trailer, ttr_event *event)
 {
     bool is_big = reader->trace->is_big;
     ttr_text path;
@@ -212,7 +213,7 @@ enum perf_result perf_decode_record(struct perf_reader *reader, const struct per
                              "a record of the unknown type %u; it is emitted with its bytes",
                              record->type);
     ttr_id said = 0;
-    enum perf_result taken = apply_record_name(reader, record, &trailer, &said);
+    enum perf_result taken = set_thread_name_from_record(reader, record, &trailer, &said);
     if (taken != PERF_CONSUMED)
         return taken;
     bool has_thread = (read_body_thread(record, trace->is_big, &pid, &tid) || trailer.has_tid) &&
@@ -231,10 +232,10 @@ enum perf_result perf_decode_record(struct perf_reader *reader, const struct per
         event->cpu = trailer.cpu;
         event->flags |= TTR_EVENT_HAS_CPU;
     }
-    bool is_fine = set_event_kind(reader, record, &trailer, event);
+    bool is_fine = set_members_by_record_type(reader, record, &trailer, event);
     if (is_fine && reader->in->flags & TTR_READ_SYMBOLS)
-        is_fine = perf_symbols_add_record(trace, record, trailer.end,
-                                          event->flags & TTR_EVENT_NO_TIME ? SYMBOLS_TIME_UNKNOWN
-                                                                           : event->time);
+        is_fine = perf_add_symbol_record(trace, record, trailer.end,
+                                         event->flags & TTR_EVENT_NO_TIME ? SYMBOLS_TIME_UNKNOWN
+                                                                          : event->time);
     return is_fine ? PERF_CONSUMED : record_out_of_memory(reader);
 }

@@ -107,7 +107,7 @@ ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset)
 {
     for (uint64_t from = reader->at;;) {
         struct perf_span span;
-        ttr_status status = perf_load_span(reader, from, BLOCK + LOOK, &span);
+        ttr_status status = perf_load_bytes(reader, from, BLOCK + LOOK, &span);
         if (status != TTR_OK)
             return status;
         uint64_t left = reader->end - from;

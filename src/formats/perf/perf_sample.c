@@ -77,7 +77,7 @@ enum perf_result perf_decode_sample(struct perf_reader *reader, const struct per
     }
     if (PERF_UNLIKELY(kind->has_parts)) {
         struct perf_parts parts;
-        perf_parts_find(kind, p, record->size, &parts);
+        perf_find_sample_parts(kind, p, record->size, &parts);
         event->flags |= parts.is_whole ? 0 : TTR_EVENT_PARTIAL;
         if (has_chain && !has_address(&parts.chain, is_big))
             event->stack = PERF_STACK_EMPTY;

@@ -137,8 +137,8 @@ static bool add_fork_record(struct perf_trace *trace, const struct perf_view *re
     return true;
 }
 
-bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *record, uint32_t end,
-                             int64_t time)
+bool perf_add_symbol_record(struct perf_trace *trace, const struct perf_view *record, uint32_t end,
+                            int64_t time)
 {
     uint32_t at = record->type == PERF_MMAP ? 40 : record->type == PERF_MMAP2 ? 72 : 24;
     const char *p = (const char *)record->p + at;
@@ -172,7 +172,7 @@ static bool add_build_id(struct perf_trace *trace, ttr_text path, ttr_id build_i
     return true;
 }
 
-bool perf_build_id_add_record(struct perf_trace *trace, const struct perf_view *record)
+bool perf_add_build_id_record(struct perf_trace *trace, const struct perf_view *record)
 {
     const char *path = (const char *)record->p + BUILD_ID_RECORD;
     if (record->size <= BUILD_ID_RECORD || *path == '\0')
@@ -188,7 +188,7 @@ bool perf_build_id_add_record(struct perf_trace *trace, const struct perf_view *
                         build_id);
 }
 
-ttr_status perf_build_ids_parse(struct perf_reader *reader, struct perf_cursor *at)
+ttr_status perf_parse_build_ids(struct perf_reader *reader, struct perf_cursor *at)
 {
     while (cursor_left(&at->c) >= PERF_RECORD_HEADER) {
         const uint8_t *p = at->c.p;
@@ -198,7 +198,7 @@ ttr_status perf_build_ids_parse(struct perf_reader *reader, struct perf_cursor *
                                    .offset = at->c.offset};
         if (record.size < PERF_RECORD_HEADER || !cursor_skip(&at->c, record.size))
             return TTR_OK;
-        if (!perf_build_id_add_record(reader->trace, &record))
+        if (!perf_add_build_id_record(reader->trace, &record))
             return fail_memory(reader->error);
     }
     return TTR_OK;

@@ -14,10 +14,10 @@ static ttr_status parse_header_attr(struct perf_reader *reader, struct perf_curs
     (void)cursor_skip(&size, PERF_ATTR_SIZE);
     uint32_t n = trace->is_big ? cursor_u32be(&size) : cursor_u32le(&size);
     n = n < PERF_ATTR_VER0 || n > cursor_left(&at->c) ? PERF_ATTR_VER0 : n;
-    struct perf_kind *kind = perf_kind_add(trace, cursor_slice(&at->c, n));
+    struct perf_kind *kind = perf_add_event_kind(trace, cursor_slice(&at->c, n));
     bool is_fine = kind != NULL;
     while (is_fine && cursor_left(&at->c) >= 8)
-        is_fine = perf_kind_add_id(trace, kind, perf_read_u64(at));
+        is_fine = perf_add_id_of_kind(trace, kind, perf_read_u64(at));
     return is_fine ? TTR_OK : fail_memory(reader->error);
 }
 
@@ -31,7 +31,7 @@ static ttr_status parse_event_type(struct perf_reader *reader, struct perf_curso
     for (size_t i = 0; i < trace->kinds_n; i++) {
         struct perf_kind *kind = trace->kind[i];
         if (kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && kind->request.config == config &&
-            !perf_kind_set_name(trace, kind, (ttr_text){p, n}))
+            !perf_set_event_name(trace, kind, (ttr_text){p, n}))
             return fail_memory(reader->error);
     }
     return TTR_OK;
@@ -45,7 +45,7 @@ static ttr_status parse_event_update(struct perf_reader *reader, struct perf_cur
     const char *p = (const char *)at->c.p;
     if (at->c.failed || what != PERF_UPDATE_NAME || !kind)
         return TTR_OK;
-    return perf_kind_set_name(reader->trace, kind, (ttr_text){p, strnlen(p, cursor_left(&at->c))})
+    return perf_set_event_name(reader->trace, kind, (ttr_text){p, strnlen(p, cursor_left(&at->c))})
                ? TTR_OK
                : fail_memory(reader->error);
 }
@@ -54,7 +54,7 @@ static ttr_status parse_header_feature(struct perf_reader *reader, struct perf_c
 {
     uint64_t feature = perf_read_u64(at);
     return feature > PERF_FEATURE_PMU_CAPS ? TTR_OK
-                                           : perf_feature_parse(reader, (unsigned)feature, at);
+                                           : perf_parse_feature(reader, (unsigned)feature, at);
 }
 
 ttr_status perf_report_cut_payload(struct perf_reader *reader, uint64_t there, uint64_t end)
@@ -73,7 +73,7 @@ static ttr_status skip_payload(struct perf_reader *reader, uint64_t n)
     struct perf_span span;
     const bool is_looked_at = reader->in->flags & TTR_READ_DEFINITIONS && n <= PERF_DATA_MAX &&
                               source_end_offset(reader->in->source) == UINT64_MAX;
-    ttr_status status = is_looked_at ? perf_load_span(reader, reader->at, n, &span) : TTR_OK;
+    ttr_status status = is_looked_at ? perf_load_bytes(reader, reader->at, n, &span) : TTR_OK;
     if (status != TTR_OK)
         return status;
     const uint64_t there = source_end_offset(reader->in->source),
@@ -108,14 +108,14 @@ static ttr_status parse_tracing_data(struct perf_reader *reader, struct perf_cur
             "formats of tracepoints of %u bytes, more than the limit of 256 MiB; they are skipped",
             n);
     }
-    ttr_status status = perf_load_span(reader, reader->at, n, &span);
+    ttr_status status = perf_load_bytes(reader, reader->at, n, &span);
     if (status == TTR_OK && span.n < n) {
         status = input_add_damage(
             reader->in, reader->at, span.n, "perf.bad-tracing", reader->error,
             "the trace ends inside formats of tracepoints: %zu of %u bytes are present", span.n, n);
     } else if (status == TTR_OK) {
         struct perf_cursor bytes = {cursor_init(span.p, n, reader->at), at->is_big};
-        status = perf_feature_parse(reader, PERF_FEATURE_TRACING_DATA, &bytes);
+        status = perf_parse_feature(reader, PERF_FEATURE_TRACING_DATA, &bytes);
     }
     if (status == TTR_OK && reader->in->notes.damage_regions > regions)
         reader->at += n < left ? n : left;
@@ -132,7 +132,7 @@ static ttr_status skip_unknown_tool_record(struct perf_reader *reader,
     return TTR_OK;
 }
 
-ttr_status perf_handle_tool_record(struct perf_reader *reader, const struct perf_view *record)
+ttr_status perf_process_tool_record(struct perf_reader *reader, const struct perf_view *record)
 {
     struct perf_cursor at = {cursor_init(record->p, record->size, record->offset),
                              reader->trace->is_big};
@@ -146,7 +146,7 @@ ttr_status perf_handle_tool_record(struct perf_reader *reader, const struct perf
         return parse_tracing_data(reader, &at);
     case PERF_HEADER_BUILD_ID:
         if (!(reader->in->flags & TTR_READ_SYMBOLS) ||
-            perf_build_id_add_record(reader->trace, record))
+            perf_add_build_id_record(reader->trace, record))
             return TTR_OK;
         return fail_memory(reader->error);
     case PERF_AUXTRACE:

@@ -12,22 +12,23 @@ static struct tracepoint_raw find_raw_record(const void *ctx, const ttr_event *e
     return (struct tracepoint_raw){p, n < left ? n : left};
 }
 
-static bool tracepoint_common_field(const void *ctx, const ttr_event *event, uint32_t i,
-                                    ttr_field *field)
+static bool read_common_field_of_tracepoint(const void *ctx, const ttr_event *event, uint32_t i,
+                                            ttr_field *field)
 {
     const struct perf_trace *trace = ctx;
-    return perf_common_field(trace->kind[event->part], event, i, field);
+    return perf_read_common_field(trace->kind[event->part], event, i, field);
 }
 
-static uint32_t tracepoint_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
-                                  uint32_t room)
+static uint32_t get_frames_of_tracepoint(const void *ctx, const ttr_event *event,
+                                         uint64_t *addresses, uint32_t room)
 {
     const struct perf_trace *trace = ctx;
-    return perf_frames(trace->kind[event->part], event, addresses, room);
+    return perf_get_sample_frames(trace->kind[event->part], event, addresses, room);
 }
 
-static const struct tracepoint_container container = {
-    .raw = find_raw_record, .extra = tracepoint_common_field, .frames = tracepoint_frames};
+static const struct tracepoint_container container = {.raw = find_raw_record,
+                                                      .extra = read_common_field_of_tracepoint,
+                                                      .frames = get_frames_of_tracepoint};
 
 static void report_odd_format(void *ctx, uint64_t offset, const char *what)
 {
@@ -35,7 +36,7 @@ static void report_odd_format(void *ctx, uint64_t offset, const char *what)
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "perf.bad-tracepoint", "%s", what);
 }
 
-void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind)
+void perf_set_tracepoint_of_kind(struct perf_trace *trace, struct perf_kind *kind)
 {
     bool has_raw = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT &&
                    kind->request.sample_type & PERF_SAMPLE_HAS_RAW;
@@ -43,7 +44,7 @@ void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind)
         kind->tracepoint = tracepoints_find(trace->tracepoints, (uint32_t)kind->request.config);
 }
 
-ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at)
+ttr_status perf_parse_tracing_data(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
     struct tracing_data data = {.odd = report_odd_format, .ctx = reader, .is_complete = true};
@@ -67,7 +68,7 @@ ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at
     data.all = trace->tracepoints;
     ttr_status status = tracing_data_parse(&data, &at->c, reader->error);
     for (size_t i = 0; i < trace->kinds_n; i++)
-        perf_kind_find_tracepoint(trace, trace->kind[i]);
+        perf_set_tracepoint_of_kind(trace, trace->kind[i]);
     if (status == TTR_OK && data.damage_end > data.damage_at)
         status = input_add_damage(
             reader->in, data.damage_at, data.damage_end - data.damage_at, "perf.bad-tracing",
@@ -87,7 +88,7 @@ bool perf_decode_tracepoint(struct perf_reader *reader, const struct perf_kind *
         event->body = kind->raw_at + 4u;
     } else {
         struct perf_parts parts;
-        perf_parts_find(kind, event->payload, event->payload_size, &parts);
+        perf_find_sample_parts(kind, event->payload, event->payload_size, &parts);
         event->body = parts.raw.p ? (uint32_t)(parts.raw.p - event->payload) : event->payload_size;
     }
     /* the sample has no RAW, so it is damaged */

@@ -93,8 +93,8 @@ static bool add_unpacked_piece(struct perf_reader *reader, uint64_t offset)
     return true;
 }
 
-ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view *record,
-                             bool *is_done)
+ttr_status perf_decompress_chunk(struct perf_reader *reader, const struct perf_view *record,
+                                 bool *is_done)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     struct perf_cursor at = {cursor_init(record->p, record->size, record->offset),
@@ -123,7 +123,7 @@ ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view 
     return status;
 }
 
-uint64_t perf_unpacked_file_offset(const struct perf_unpacked *unpacked, uint64_t at)
+uint64_t perf_get_compressed_file_offset(const struct perf_unpacked *unpacked, uint64_t at)
 {
     size_t low = 0, n = unpacked->pieces_n;
     while (n > 1) {
@@ -134,7 +134,7 @@ uint64_t perf_unpacked_file_offset(const struct perf_unpacked *unpacked, uint64_
     return unpacked->pieces_n ? unpacked->pieces[low].offset : 0;
 }
 
-void perf_unpacked_free(struct perf_reader *reader)
+void perf_free_unpacked_bytes(struct perf_reader *reader)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     const struct alloc *alloc = &reader->in->base.t->counted;

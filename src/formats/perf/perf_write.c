@@ -116,7 +116,7 @@ static ttr_status write_perf_event(struct ttr_writer *out, const ttr_event *even
 {
     struct perf_writer *writer = out->ctx;
     if (!writer->is_copying && !writer->is_encoding) {
-        if (perf_copy_begins(out, event))
+        if (perf_begin_copy_if_possible(out, event))
             return perf_copy_event(out, event, error);
         if (event->kind == TTR_KIND_DEFINITION)
             return TTR_OK;

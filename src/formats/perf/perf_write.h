@@ -81,7 +81,7 @@ struct perf_writer {
 
 /* Returns true if the first event is the header of a perf.data, so that the trace is copied. Then
  * prepares the copy. */
-bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event);
+bool perf_begin_copy_if_possible(struct ttr_writer *out, const ttr_event *event);
 ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error);
 ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error);
 

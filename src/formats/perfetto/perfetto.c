@@ -271,7 +271,7 @@ static ttr_status perfetto_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void perfetto_drop(struct ttr_writer *out)
+static void perfetto_free_writer(struct ttr_writer *out)
 {
     struct perfetto *p = out->ctx;
     if (!p->out)
@@ -297,7 +297,7 @@ static const struct format_writer writer = {
     .create = perfetto_create,
     .write = perfetto_write,
     .finish = perfetto_finish,
-    .drop = perfetto_drop,
+    .drop = perfetto_free_writer,
 };
 
 const struct format format_perfetto = {

@@ -265,18 +265,18 @@ void perfetto_init_interning(struct perfetto *p);
 void perfetto_free_interning(struct perfetto *p);
 
 /* Returns a new id for an interned entry that is not a string. */
-uint32_t perfetto_new_iid(struct perfetto *p);
+uint32_t perfetto_assign_iid(struct perfetto *p);
 
 /* Appends a text as a string field to `to`. Replaces invalid UTF-8 by U+FFFD, and then counts a
  * loss. */
 void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text);
 
 /* Returns what is known about a string for interning; NULL if memory is out. */
-struct string_use *perfetto_string_properties(struct perfetto *p, ttr_id id);
+struct string_use *perfetto_get_string_properties(struct perfetto *p, ttr_id id);
 
 /* Returns the address of item `index`. Enlarges the table if needed. If memory is out, sets
  * `failed` of the output buffer and returns NULL. */
-void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index, size_t size);
+void *perfetto_get_table_item(struct perfetto *p, struct table *table, size_t index, size_t size);
 
 static inline void perfetto_count_loss(struct perfetto *p, enum perfetto_loss loss)
 {
@@ -334,7 +334,7 @@ void perfetto_free_tracks(struct perfetto *p);
 const struct process_state *perfetto_find_event_process(struct perfetto *p, const ttr_event *event);
 
 /* Returns the process index of a thread; UINT32_MAX if it has no process. */
-static inline uint32_t perfetto_process_index(const struct perfetto *p, ttr_id thread)
+static inline uint32_t perfetto_get_process_index(const struct perfetto *p, ttr_id thread)
 {
     const ttr *t = p->out->t;
     return thread && thread < t->threads_n ? t->threads[thread].process : UINT32_MAX;
@@ -390,7 +390,8 @@ enum attribute_key {
 
 /* Appends all fields of an event as debug annotations. Omits the top-level field with the name
  * `skip` (may be NULL). Truncates fields of bytes to `most` bytes. */
-void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char *skip, size_t most);
+void perfetto_append_fields(struct perfetto *p, const ttr_event *event, const char *skip,
+                            size_t most);
 
 /* Appends the attributes of an event that differ from those of its track. Also clears the list of
  * names that the event uses. */
@@ -421,7 +422,7 @@ bool perfetto_write_switch(struct perfetto *p, const ttr_event *event);
 bool perfetto_write_wake(struct perfetto *p, const ttr_event *event);
 
 /* Returns the name of a ttr_thread_state, such as "blocked"; NULL for an unknown number. */
-const char *perfetto_thread_state_word(unsigned state);
+const char *perfetto_get_thread_state_name(unsigned state);
 
 void perfetto_init_sched(struct perfetto *p);
 void perfetto_free_sched(struct perfetto *p);

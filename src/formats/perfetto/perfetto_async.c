@@ -36,7 +36,7 @@ static void write_descriptor(struct perfetto *p, const struct async_track *track
  * otherwise a new track. Returns 0 if memory is out. */
 static uint32_t find_free_track(struct perfetto *p, const ttr_event *event, ttr_id name)
 {
-    const uint32_t process = perfetto_process_index(p, event->thread);
+    const uint32_t process = perfetto_get_process_index(p, event->thread);
     uint32_t *first = pair_map_get(&p->async_free, process, name);
     if (first && *first && p->asyncs[*first].end <= event->time) {
         uint32_t index = *first;
@@ -86,8 +86,8 @@ static struct async_key make_async_key(const struct perfetto *p, const ttr_event
                                        ttr_id name)
 {
     bool is_activity = activity_is_start_or_stop(event) && event->activity;
-    uint64_t owner =
-        is_activity ? (uint64_t)name | (uint64_t)1 << 63 : perfetto_process_index(p, event->thread);
+    uint64_t owner = is_activity ? (uint64_t)name | (uint64_t)1 << 63
+                                 : perfetto_get_process_index(p, event->thread);
     return (struct async_key){.scope = hash_pair(owner, event->category),
                               .id_scope = event->category,
                               .link = event->link};

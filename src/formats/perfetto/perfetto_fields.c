@@ -290,7 +290,8 @@ static bool has_name(const ttr_field *field, const char *name)
            memcmp(field->name.p, name, field->name.n) == 0;
 }
 
-void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char *skip, size_t most)
+void perfetto_append_fields(struct perfetto *p, const ttr_event *event, const char *skip,
+                            size_t most)
 {
     struct annotation_writer annotation_writer;
     ttr_fields fields;

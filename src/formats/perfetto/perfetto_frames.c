@@ -49,7 +49,7 @@ static uint32_t write_mapping(struct perfetto *p, const struct symbol_range *map
 {
     uint32_t build_iid = build_id ? perfetto_intern(p, build_id, IN_BUILD_IDS) : 0;
     uint32_t path_iid = perfetto_intern(p, path ? path : p->unknown_text, IN_MAPPING_PATHS);
-    uint32_t iid = perfetto_new_iid(p);
+    uint32_t iid = perfetto_assign_iid(p);
     size_t mark = protobuf_begin_message(&p->interned, INTERNED_MAPPINGS);
     protobuf_write_u64(&p->interned, MAPPING_IID, iid);
     if (build_iid)
@@ -125,7 +125,7 @@ static uint32_t intern_resolved(struct perfetto *p, const struct frame *frame)
     if (known)
         return *known;
     uint32_t function = perfetto_intern(p, name, IN_FUNCTIONS);
-    uint32_t iid = perfetto_new_iid(p);
+    uint32_t iid = perfetto_assign_iid(p);
     size_t mark = protobuf_begin_message(&p->interned, INTERNED_FRAMES);
     protobuf_write_u64(&p->interned, FRAME_IID, iid);
     protobuf_write_u64(&p->interned, FRAME_FUNCTION, function);
@@ -138,7 +138,7 @@ static uint32_t intern_resolved(struct perfetto *p, const struct frame *frame)
 
 static uint32_t intern_frame(struct perfetto *p, ttr_id thread, uint64_t address, int64_t time)
 {
-    const uint64_t scope = perfetto_process_index(p, thread);
+    const uint64_t scope = perfetto_get_process_index(p, thread);
     const uint32_t *known = pair_map_get(&p->frames, address, scope);
     if (known)
         return *known;
@@ -152,7 +152,7 @@ static uint32_t intern_frame(struct perfetto *p, ttr_id thread, uint64_t address
 }
 
 /* Clears the cache of symbolized addresses if the context has received new symbols. */
-static void check_symbols(struct perfetto *p)
+static void clear_frames_after_new_symbols(struct perfetto *p)
 {
     const struct symbols *symbols = &p->out->t->symbols;
     uint32_t n = (uint32_t)(symbols->table[SYMBOL_FUNCTION].n + symbols->table[SYMBOL_MAPPING].n);
@@ -167,7 +167,7 @@ static void check_symbols(struct perfetto *p)
 
 static uint32_t write_callstack(struct perfetto *p)
 {
-    uint32_t iid = perfetto_new_iid(p);
+    uint32_t iid = perfetto_assign_iid(p);
     size_t mark = protobuf_begin_message(&p->interned, INTERNED_CALLSTACKS);
     protobuf_write_u64(&p->interned, CALLSTACK_IID, iid);
     for (size_t i = p->stack_n; i-- > 0;)
@@ -199,10 +199,10 @@ static uint32_t intern_frames(struct perfetto *p, ttr_id thread, int64_t time)
 static uint32_t intern_callstack(struct perfetto *p, ttr_id thread, int64_t time)
 {
     uint64_t first = hash_bytes(p->stack, p->stack_n * sizeof *p->stack);
-    uint64_t second = hash_pair(perfetto_process_index(p, thread), p->stack_n);
+    uint64_t second = hash_pair(perfetto_get_process_index(p, thread), p->stack_n);
     for (size_t i = 0; i < p->stack_n; i++)
         second = hash_pair(second, p->stack[i]);
-    check_symbols(p);
+    clear_frames_after_new_symbols(p);
     p->flags |= SEQUENCE_NEEDED;
     const uint32_t *known = pair_map_get(&p->stacks, first, second);
     if (known)

@@ -2,10 +2,10 @@
  *
  * Purpose: Perfetto stores a span as a begin and an end. An end closes the innermost open slice of
  * its track. So a span reads back unchanged only if it nests with the other spans of the track, and
- * if an outer span precedes an inner one of equal start in the file. perfetto_nest_add decides this
- * for each span as it arrives; a span that does not fit goes to an additional track.
+ * if an outer span precedes an inner one of equal start in the file. perfetto_add_nested_span
+ * decides this for each span as it arrives; a span that does not fit goes to an additional track.
  *
- * Order of calls: perfetto_nest_add per span, in any order of time; perfetto_nest_free.
+ * Order of calls: perfetto_add_nested_span per span, in any order of time; perfetto_nest_free.
  *
  * Data structure: a list sorted by start, with a parent link to the enclosing span. It holds the
  * spans that may still enclose or clash with a new one.
@@ -87,7 +87,8 @@ static void drop_finished_spans(struct perfetto_nest *nest)
 
 /* Returns true if a span without an enclosing span in the list is outside of the time range of
  * removed spans, or contains this range. */
-static bool avoids_dropped_range(const struct perfetto_nest *nest, int64_t begin, int64_t end)
+static bool is_separate_from_removed_spans(const struct perfetto_nest *nest, int64_t begin,
+                                           int64_t end)
 {
     return !nest->has_forgotten || begin >= nest->forgotten_end ||
            (begin < nest->forgotten_begin && end >= nest->forgotten_end);
@@ -120,8 +121,8 @@ static bool reserve_span(struct perfetto_nest *nest, const struct alloc *alloc)
     return true;
 }
 
-enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct alloc *alloc,
-                                   int64_t begin, int64_t end)
+enum nest_result perfetto_add_nested_span(struct perfetto_nest *nest, const struct alloc *alloc,
+                                          int64_t begin, int64_t end)
 {
     size_t n = nest->n;
     int64_t inner_end = INT64_MIN;
@@ -145,7 +146,7 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
     else if (around >= 0 &&
              (end > nest->spans[around].end || begin < nest->spans[around].inner_end))
         return NEST_CLASHES;
-    if (around < 0 && !avoids_dropped_range(nest, begin, end))
+    if (around < 0 && !is_separate_from_removed_spans(nest, begin, end))
         return NEST_CLASHES;
     nest->n = n;
     if (n == nest->capacity) {
@@ -161,7 +162,7 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
     return NEST_FITS;
 }
 
-bool perfetto_nest_contains(const struct perfetto_nest *nest, int64_t time)
+bool perfetto_is_inside_span(const struct perfetto_nest *nest, int64_t time)
 {
     int32_t at = (int32_t)nest->n - 1;
     while (at >= 0 && (nest->spans[at].end <= time || nest->spans[at].begin > time))

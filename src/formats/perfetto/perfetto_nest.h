@@ -40,12 +40,12 @@ struct perfetto_nest {
 enum nest_result { NEST_FITS, NEST_CLASHES, NEST_NO_MEMORY };
 
 /* Adds a span, unless it overlaps an earlier span without nesting. */
-enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct alloc *alloc,
-                                   int64_t begin, int64_t end);
+enum nest_result perfetto_add_nested_span(struct perfetto_nest *nest, const struct alloc *alloc,
+                                          int64_t begin, int64_t end);
 
 /* Returns true if a span that was added, and is still known, contains `time`. The end of a span
  * does not belong to it. */
-bool perfetto_nest_contains(const struct perfetto_nest *nest, int64_t time);
+bool perfetto_is_inside_span(const struct perfetto_nest *nest, int64_t time);
 
 void perfetto_nest_free(struct perfetto_nest *nest, const struct alloc *alloc);
 

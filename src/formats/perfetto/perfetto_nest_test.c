@@ -54,7 +54,7 @@ static size_t offer(const struct span *spans, size_t n)
     size_t taken_n = 0;
     for (size_t i = 0; i < n; i++) {
         enum nest_result answer =
-            perfetto_nest_add(&nest, alloc_default(), spans[i].begin, spans[i].end);
+            perfetto_add_nested_span(&nest, alloc_default(), spans[i].begin, spans[i].end);
         assert_int_not_equal(answer, NEST_NO_MEMORY);
         if (answer == NEST_FITS)
             taken[taken_n++] = spans[i];
@@ -130,14 +130,16 @@ static void spans_in_order_use_little_memory(void **state)
     struct perfetto_nest nest = {0};
     (void)state;
     for (int64_t i = 0; i < 10 * NEST_MAX; i++)
-        assert_int_equal(perfetto_nest_add(&nest, alloc_default(), 10 * i, 10 * i + 5), NEST_FITS);
+        assert_int_equal(perfetto_add_nested_span(&nest, alloc_default(), 10 * i, 10 * i + 5),
+                         NEST_FITS);
     assert_true(nest.capacity <= NEST_USUAL);
     /* After one span out of order, more are remembered. */
-    assert_int_equal(
-        perfetto_nest_add(&nest, alloc_default(), 10 * (10 * NEST_MAX - 3) - 1, 100 * NEST_MAX),
-        NEST_FITS);
+    assert_int_equal(perfetto_add_nested_span(&nest, alloc_default(), 10 * (10 * NEST_MAX - 3) - 1,
+                                              100 * NEST_MAX),
+                     NEST_FITS);
     for (int64_t i = 10 * NEST_MAX; i < 20 * NEST_MAX; i++)
-        assert_int_equal(perfetto_nest_add(&nest, alloc_default(), 10 * i, 10 * i + 5), NEST_FITS);
+        assert_int_equal(perfetto_add_nested_span(&nest, alloc_default(), 10 * i, 10 * i + 5),
+                         NEST_FITS);
     assert_true(nest.capacity > NEST_USUAL && nest.capacity <= NEST_MAX);
     perfetto_nest_free(&nest, alloc_default());
 }
@@ -191,7 +193,7 @@ static bool take_many(const struct alloc *alloc)
     struct perfetto_nest nest = {0};
     enum nest_result answer = NEST_FITS;
     for (int64_t i = 0; i < 100 && answer == NEST_FITS; i++)
-        answer = perfetto_nest_add(&nest, alloc, i, i);
+        answer = perfetto_add_nested_span(&nest, alloc, i, i);
     perfetto_nest_free(&nest, alloc);
     return answer == NEST_FITS;
 }

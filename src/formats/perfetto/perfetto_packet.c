@@ -43,7 +43,7 @@ static const uint8_t dictionary_fields[DICTIONARIES] = {
     [IN_FUNCTIONS] = INTERNED_FUNCTIONS,
 };
 
-void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index, size_t size)
+void *perfetto_get_table_item(struct perfetto *p, struct table *table, size_t index, size_t size)
 {
     size_t before = table->n;
     if (index >= before) {
@@ -96,7 +96,7 @@ void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field,
 
 /* --- Interning of strings --- */
 
-uint32_t perfetto_new_iid(struct perfetto *p)
+uint32_t perfetto_assign_iid(struct perfetto *p)
 {
     p->flags |= SEQUENCE_NEEDED;
     p->entries++;
@@ -111,9 +111,9 @@ static void compute_string_properties(struct perfetto *p, struct string_use *use
     use->has_comma = memchr(text.p, ',', text.n) != NULL;
 }
 
-struct string_use *perfetto_string_properties(struct perfetto *p, ttr_id id)
+struct string_use *perfetto_get_string_properties(struct perfetto *p, ttr_id id)
 {
-    struct string_use *use = perfetto_table_item(p, &p->strings, id, sizeof *use);
+    struct string_use *use = perfetto_get_table_item(p, &p->strings, id, sizeof *use);
     if (use && !use->is_known)
         compute_string_properties(p, use, id);
     return use;
@@ -135,7 +135,7 @@ static void append_interned_string(struct perfetto *p, const struct string_use *
 
 uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dictionary)
 {
-    struct string_use *use = perfetto_string_properties(p, id);
+    struct string_use *use = perfetto_get_string_properties(p, id);
     if (!use)
         return 1;
     if (!(use->in & 1u << dictionary)) {
@@ -211,7 +211,7 @@ size_t perfetto_begin_packet(struct perfetto *p)
 
 /* Returns the number of nanoseconds from the base to `time`. For a time before the base, counts a
  * loss and returns 0. */
-static uint64_t time_since_base(struct perfetto *p, int64_t time)
+static uint64_t compute_time_since_base(struct perfetto *p, int64_t time)
 {
     if (time >= p->base)
         return (uint64_t)time - (uint64_t)p->base;
@@ -223,7 +223,7 @@ static uint64_t time_since_base(struct perfetto *p, int64_t time)
 static uint8_t *store_packet_time(struct perfetto *p, uint8_t *at, int64_t time)
 {
     *at++ = PACKET_TIMESTAMP << 3;
-    return protobuf_write_varint(at, time_since_base(p, time));
+    return protobuf_write_varint(at, compute_time_since_base(p, time));
 }
 
 size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time)

@@ -34,8 +34,8 @@ struct task {
     int32_t priority; /* priority of the thread; 0 if the trace does not contain it */
 };
 
-static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state,
-                     const ttr_thread *thread)
+static void append_thread_name(struct perfetto *p, uint32_t field, const struct thread_state *state,
+                               const ttr_thread *thread)
 {
     perfetto_add_name(p, field, thread->thread_name,
                       &(struct renumbered){"tid", thread->tid, state->tid});
@@ -56,7 +56,7 @@ static void add_to_process_tree(struct perfetto *p, struct thread_state *state,
     size_t entry = protobuf_begin_message(p->to, TREE_THREADS);
     protobuf_write_u64(p->to, TREE_TID, state->tid);
     protobuf_write_i64(p->to, TREE_PID, process->pid);
-    add_comm(p, TREE_NAME, state, thread);
+    append_thread_name(p, TREE_NAME, state, thread);
     protobuf_end_message(p->to, entry);
     protobuf_end_message(p->to, tree);
     perfetto_end_packet(p, packet);
@@ -115,7 +115,7 @@ static void write_task_state(struct perfetto *p, int64_t time, const struct task
     size_t packet = perfetto_begin_packet_at(p, time);
     size_t body = protobuf_begin_message(p->to, PACKET_TASK_STATE);
     protobuf_write_u64(p->to, TASK_CPU, task->cpu);
-    add_comm(p, TASK_NAME, state, &thread);
+    append_thread_name(p, TASK_NAME, state, &thread);
     protobuf_write_u64(p->to, TASK_TID, state->tid);
     end_task_state(p, task, packet, body);
 }
@@ -142,7 +142,7 @@ static struct idle_state *find_or_add_idle_thread(struct perfetto *p, uint32_t c
     const uint32_t *known = pair_map_get(&p->cpu_index, cpu, 0);
     if (known)
         return (struct idle_state *)p->cpus.items + *known;
-    struct idle_state *state = perfetto_table_item(p, &p->cpus, p->cpus_n, sizeof *state);
+    struct idle_state *state = perfetto_get_table_item(p, &p->cpus, p->cpus_n, sizeof *state);
     if (!state || !pair_map_put(&p->cpu_index, cpu, 0, (uint32_t)p->cpus_n)) {
         p->to->failed = true;
         return NULL;
@@ -153,12 +153,12 @@ static struct idle_state *find_or_add_idle_thread(struct perfetto *p, uint32_t c
 
 static struct thread_state *find_thread(struct perfetto *p, ttr_id thread)
 {
-    return perfetto_table_item(p, &p->threads, thread, sizeof(struct thread_state));
+    return perfetto_get_table_item(p, &p->threads, thread, sizeof(struct thread_state));
 }
 
 /* Writes that a thread stops running, and its new state. The CPU is the one on which the thread
  * runs according to earlier packets. */
-static void stop_thread_task(struct perfetto *p, int64_t time, struct task task)
+static void write_thread_stop(struct perfetto *p, int64_t time, struct task task)
 {
     struct thread_state *thread = find_thread(p, task.thread);
     if (!thread)
@@ -169,7 +169,7 @@ static void stop_thread_task(struct perfetto *p, int64_t time, struct task task)
     write_task_state(p, time, &task);
 }
 
-static void start_thread_task(struct perfetto *p, int64_t time, const struct task *task)
+static void write_thread_start(struct perfetto *p, int64_t time, const struct task *task)
 {
     struct thread_state *thread = find_thread(p, task->thread);
     if (!thread)
@@ -180,7 +180,7 @@ static void start_thread_task(struct perfetto *p, int64_t time, const struct tas
     write_task_state(p, time, task);
 }
 
-static void stop_idle_task(struct perfetto *p, int64_t time, uint32_t cpu)
+static void write_idle_stop(struct perfetto *p, int64_t time, uint32_t cpu)
 {
     struct idle_state *idle = find_or_add_idle_thread(p, cpu);
     if (!idle || !idle->is_running)
@@ -189,7 +189,7 @@ static void stop_idle_task(struct perfetto *p, int64_t time, uint32_t cpu)
     write_task_state(p, time, &(struct task){.state = STATE_RUNNABLE, .cpu = cpu});
 }
 
-static void start_idle_task(struct perfetto *p, int64_t time, const struct task *task)
+static void write_idle_start(struct perfetto *p, int64_t time, const struct task *task)
 {
     struct idle_state *idle = find_or_add_idle_thread(p, task->cpu);
     if (!idle || task->cpu >= IDLE_TIDS_MAX)
@@ -224,7 +224,7 @@ static unsigned convert_thread_state(struct perfetto *p, unsigned tag)
     return tag < sizeof states ? states[tag] : STATE_WAITING;
 }
 
-const char *perfetto_thread_state_word(unsigned state)
+const char *perfetto_get_thread_state_name(unsigned state)
 {
     static const char *const words[] = {"new",   "running", "suspended",       "blocked",
                                         "dying", "dead",    "uninterruptible", "preempted"};
@@ -282,11 +282,11 @@ static void write_state_changes(struct perfetto *p, const ttr_event *event, cons
         const struct schedule_change *change = &p->schedule.change[i];
         struct task task = {.thread = change->thread, .state = STATE_RUNNABLE, .cpu = event->cpu};
         if (change->state == SCHEDULE_RUNNING)
-            start_thread_task(p, event->time, in);
+            write_thread_start(p, event->time, in);
         else if (change->thread == out->thread && out->thread != in->thread)
-            stop_thread_task(p, event->time, *out);
+            write_thread_stop(p, event->time, *out);
         else
-            stop_thread_task(p, get_stop_time(p, task.thread, &active), task);
+            write_thread_stop(p, get_stop_time(p, task.thread, &active), task);
     }
 }
 
@@ -312,10 +312,10 @@ bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
         out.state = convert_thread_state(p, event->tag);
     if (goes_idle)
         in.thread = 0;
-    stop_idle_task(p, event->time, event->cpu);
+    write_idle_stop(p, event->time, event->cpu);
     write_state_changes(p, event, &out, &in);
     if (goes_idle)
-        start_idle_task(p, event->time, &in);
+        write_idle_start(p, event->time, &in);
     return true;
 }
 

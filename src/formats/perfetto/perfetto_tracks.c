@@ -80,7 +80,7 @@ static int32_t assign_number(struct perfetto *p, struct pair_map *used, uint64_t
 
 static struct process_state *assign_process_pid(struct perfetto *p, uint32_t index)
 {
-    struct process_state *state = perfetto_table_item(p, &p->processes, index, sizeof *state);
+    struct process_state *state = perfetto_get_table_item(p, &p->processes, index, sizeof *state);
     if (!state || state->is_known)
         return state;
     uint64_t pid = p->out->t->processes[index].pid;
@@ -125,7 +125,7 @@ struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t ind
  * no process. The first event of a process determines the provider of the process. */
 const struct process_state *perfetto_find_event_process(struct perfetto *p, const ttr_event *event)
 {
-    const uint32_t index = perfetto_process_index(p, event->thread);
+    const uint32_t index = perfetto_get_process_index(p, event->thread);
     struct process_state *state = index == UINT32_MAX ? NULL : assign_process_pid(p, index);
     if (!state)
         return NULL;
@@ -152,7 +152,7 @@ static uint64_t assign_tid(struct perfetto *p, const struct thread *thread, ttr_
 
 struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id)
 {
-    struct thread_state *state = perfetto_table_item(p, &p->threads, id, sizeof *state);
+    struct thread_state *state = perfetto_get_table_item(p, &p->threads, id, sizeof *state);
     if (!state)
         return NULL;
     const struct thread *thread = &p->out->t->threads[id];
@@ -250,7 +250,7 @@ static struct slice_track *get_track_without_thread(struct perfetto *p, ttr_id i
     ttr_track track;
     if (!ttr_track_get(p->out->t, id, &track) || !track.name)
         return perfetto_get_global_track(p, &p->nowhere, "no thread");
-    struct slice_track *own = perfetto_table_item(p, &p->tracks, id, sizeof *own);
+    struct slice_track *own = perfetto_get_table_item(p, &p->tracks, id, sizeof *own);
     if (own && !own->uuid) {
         own->uuid = p->next_uuid++;
         write_child_descriptor(p, own->uuid, 0, ttr_text_get(p->out->t, track.name));
@@ -286,7 +286,7 @@ uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slic
                                     int64_t begin, int64_t end)
 {
     enum nest_result answer =
-        perfetto_nest_add(&slice_track->nest, &p->out->t->counted, begin, end);
+        perfetto_add_nested_span(&slice_track->nest, &p->out->t->counted, begin, end);
     p->to->failed |= answer == NEST_NO_MEMORY;
     if (answer != NEST_CLASHES)
         return slice_track->uuid;
@@ -302,7 +302,7 @@ uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slic
 
 bool perfetto_has_open_slice(const struct slice_track *slice_track, int64_t time)
 {
-    return slice_track->open_n > 0 || perfetto_nest_contains(&slice_track->nest, time);
+    return slice_track->open_n > 0 || perfetto_is_inside_span(&slice_track->nest, time);
 }
 
 /* --- Counters --- */
@@ -353,7 +353,7 @@ struct counter_track *perfetto_get_counter_track(struct perfetto *p, const ttr_e
                              ? field->name_id
                              : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
     uint64_t key = hash_pair(hash_pair(field_key, event->name),
-                             hash_pair(event->link, perfetto_process_index(p, event->thread)));
+                             hash_pair(event->link, perfetto_get_process_index(p, event->thread)));
     const uint32_t *known = key_map_get(&p->counter_index, key);
     if (known)
         return &p->counters[*known];

@@ -48,7 +48,7 @@ static void add_category_list(struct perfetto *p, ttr_text list)
 
 static void add_category(struct perfetto *p, ttr_id id)
 {
-    const struct string_use *use = id ? perfetto_string_properties(p, id) : NULL;
+    const struct string_use *use = id ? perfetto_get_string_properties(p, id) : NULL;
     if (!use)
         return;
     if (use->has_comma)
@@ -76,7 +76,7 @@ static void add_remaining_fields(struct perfetto *p, const ttr_event *event,
                                  const struct slice_track *slice_track)
 {
     add_callstack(p, event);
-    perfetto_add_fields(p, event, NULL, SIZE_MAX);
+    perfetto_append_fields(p, event, NULL, SIZE_MAX);
     perfetto_add_event_attributes(p, event, slice_track);
 }
 
@@ -167,7 +167,7 @@ static void write_async(struct perfetto *p, const ttr_event *event)
         add_name(p, activity_span_name(p->out->t, event), NULL);
     }
     add_callstack(p, event);
-    perfetto_add_fields(p, event, NULL, SIZE_MAX);
+    perfetto_append_fields(p, event, NULL, SIZE_MAX);
     if (!is_end)
         perfetto_add_u64(p, KEY_ID, event->link);
     /* the track belongs to the process, so write the tid as an annotation */
@@ -201,6 +201,8 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
         return;
     const bool is_in_span = perfetto_has_open_slice(slice_track, event->time);
     const bool is_end = event->kind == TTR_KIND_FLOW_END;
+    /* an end that ttr_interpret added precedes its span */
+    const bool binds_to_next = is_end && (!is_in_span || event->flags & TTR_EVENT_ADDED);
     if (!number || (!is_in_span && !is_end)) {
         perfetto_count_loss(p, LOSS_FLOW);
         return;
@@ -212,7 +214,7 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
     size_t legacy = protobuf_begin_message(p->to, EVENT_LEGACY);
     protobuf_write_u64(p->to, LEGACY_PHASE, (uint64_t)phases[event->kind - TTR_KIND_FLOW_BEGIN]);
     protobuf_write_u64(p->to, LEGACY_ID, number);
-    if (is_end && is_in_span)
+    if (is_end && !binds_to_next)
         protobuf_write_bool(p->to, LEGACY_BIND_TO_ENCLOSING, true);
     protobuf_end_message(p->to, legacy);
     perfetto_end_event(p, open);
@@ -280,7 +282,7 @@ static uint32_t intern_log_body(struct perfetto *p, const ttr_value *value)
 {
     if (value->text_id)
         return perfetto_intern(p, value->text_id, IN_LOG_BODIES);
-    uint32_t iid = perfetto_new_iid(p);
+    uint32_t iid = perfetto_assign_iid(p);
     size_t mark = protobuf_begin_message(&p->interned, INTERNED_LOG_BODIES);
     protobuf_write_u64(&p->interned, STRING_IID, iid);
     perfetto_append_text(p, &p->interned, STRING_TEXT, value->text);
@@ -312,7 +314,7 @@ static void write_log(struct perfetto *p, const ttr_event *event)
     if (has_message)
         add_log_message(p, event, &field.value);
     add_callstack(p, event);
-    perfetto_add_fields(p, event, has_message ? "message" : NULL, SIZE_MAX);
+    perfetto_append_fields(p, event, has_message ? "message" : NULL, SIZE_MAX);
     perfetto_add_event_attributes(p, event, slice_track);
     perfetto_end_event(p, open);
 }
@@ -323,7 +325,7 @@ static void write_blob(struct perfetto *p, const ttr_event *event)
     if (!slice_track)
         return;
     struct open_event open = begin_named_event(p, event, TYPE_INSTANT, "blob");
-    perfetto_add_fields(p, event, NULL, BLOB_BYTES_MAX);
+    perfetto_append_fields(p, event, NULL, BLOB_BYTES_MAX);
     perfetto_add_u64(p, KEY_TYPE, event->tag);
     perfetto_add_event_attributes(p, event, slice_track);
     perfetto_end_event(p, open);
@@ -347,7 +349,7 @@ static void write_global_instant(struct perfetto *p, const ttr_event *event,
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, slice_track->uuid);
     add_category(p, event->category);
     add_name(p, event->name, name);
-    perfetto_add_fields(p, event, NULL, SIZE_MAX);
+    perfetto_append_fields(p, event, NULL, SIZE_MAX);
     if (event->kind == TTR_KIND_GAP)
         perfetto_add_u64(p, KEY_LOST, event->link);
     else if (event->tag == TTR_OBJECT_POINTER)
@@ -414,9 +416,9 @@ static void write_as_instant(struct perfetto *p, const ttr_event *event, enum pe
         return;
     perfetto_count_loss(p, loss);
     struct open_event open = begin_named_event(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
-    perfetto_add_fields(p, event, NULL, SIZE_MAX);
+    perfetto_append_fields(p, event, NULL, SIZE_MAX);
     if (event->kind == TTR_KIND_SWITCH) {
-        const char *word = perfetto_thread_state_word(event->tag);
+        const char *word = perfetto_get_thread_state_name(event->tag);
         if (word)
             perfetto_add_word(p, KEY_TYPE, word);
         else

@@ -20,30 +20,34 @@
 #include "formats/perfscript/perfscript.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define HEAD_ROOM 128u /* maximum length of the columns of a line, without names */
+/* maximum size in bytes of the columns of a line, without names */
+#define HEAD_ROOM 128u
 #define COMM_WIDTH 16u
-#define NAME_WIDTH 20u /* trace-cmd: width of the event name column, without the colon */
+/* width of trace-cmd's column for the event name, without the colon */
+#define NAME_WIDTH 20u
 #define WIDTH_MAX 1024u
 
 struct perfscript_line_attributes {
-    uint32_t width; /* width of the event name column, in characters */
+    uint32_t width; /* width of the column for event names, in characters */
     bool is_known, has_reads;
-    bool has_ticks; /* times are printed as plain numbers */
-    /* trace-cmd: width of buffer names; 0 if the trace has only the main buffer */
+    bool has_ticks; /* true if times are printed as plain numbers */
+    /* width of trace-cmd's column for buffer names; 0 if the trace has only the main buffer */
     uint32_t instance_width;
 };
 
 struct perfscript {
     bool is_trace_cmd;
-    struct pair_map names;     /* names of threads that trace-cmd learns from events */
-    bool is_begun;             /* trace-cmd: the lines about CPUs are printed */
-    bool continues_line;       /* trace-cmd: the next line belongs to the gap before */
-    bool has_escaped_controls; /* control characters are escaped as "\x1b" */
-    /* buffer for the lines with control characters escaped */
+    struct pair_map names; /* thread names that trace-cmd takes from events */
+    bool is_begun;         /* true if trace-cmd's lines about CPUs were printed */
+    /* true if the next text continues the line of a gap (trace-cmd only) */
+    bool continues_line;
+    bool has_escaped_controls; /* true if control characters are escaped as "\x1b" */
+    /* buffer for lines in which control characters are escaped */
     struct buffer escaped;
-    struct perfscript_line_attributes *lines; /* line attributes per source, indexed by source */
+    /* line attributes of each source, indexed by source number */
+    struct perfscript_line_attributes *lines;
     size_t lines_n, lines_capacity;
-    /* line attributes of a source if `lines` could not be allocated */
+    /* used if memory for `lines` is out */
     struct perfscript_line_attributes spare;
     struct perfscript_counters counters;
 };
@@ -67,7 +71,7 @@ static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
 /* --- Columns before the event name --- */
 
 /* Returns the thread to print for an event. For switches and wake-ups this is `link`, the thread
- * that the event happened on. */
+ * on which the event occurred. */
 static ttr_id get_printed_thread(const ttr_event *event)
 {
     bool is_linked = (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE) &&
@@ -108,7 +112,7 @@ static char *emit_padded_number(char *at, uint64_t x, unsigned width, char with)
     return at;
 }
 
-/* Appends a thread id; -1 for a thread that has exited, as the kernel prints it. */
+/* Appends a thread id. Appends -1 for a thread that has exited, as the kernel does. */
 static char *emit_tid(char *at, uint64_t tid, bool is_left)
 {
     if (tid <= INT32_MAX || tid > UINT32_MAX)
@@ -121,8 +125,8 @@ static char *emit_tid(char *at, uint64_t tid, bool is_left)
     return is_left ? emit_spaces(at, blanks) : at;
 }
 
-/* Returns the name to print for a thread. The idle thread and threads without a name get the
- * placeholder of the imitated program, which `room` may store. */
+/* Returns the name to print for a thread. The idle thread, and threads without a name, get the
+ * same placeholder as in the imitated program; `room` may be used to store it. */
 static ttr_text get_printed_name(const struct ttr_writer *out, const ttr_thread *thread,
                                  uint16_t source, char *room)
 {
@@ -148,7 +152,8 @@ static bool is_perf_event(const struct ttr_writer *out, const ttr_event *event)
     return ttr_source_get(out->t, event->source, &source) && strcmp(source.format, "perf") == 0;
 }
 
-/* Returns the time to print: perf prints raw trace time, trace-cmd applies offsets. */
+/* Returns the time to print in ns. perf prints the raw time of the trace; trace-cmd adds
+ * offsets. */
 static uint64_t get_printed_time(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct perfscript *writer = out->ctx;
@@ -174,7 +179,7 @@ static char *emit_cpu(char *at, const ttr_event *event)
     return emit_constant(at, "] ");
 }
 
-/* Returns the entry of `lines` for a source; the spare entry if memory is exhausted. */
+/* Returns the entry of `lines` for a source; the entry `spare` if memory is out. */
 static struct perfscript_line_attributes *find_line_attributes(struct ttr_writer *out,
                                                                uint16_t source)
 {
@@ -191,7 +196,7 @@ static struct perfscript_line_attributes *find_line_attributes(struct ttr_writer
     return &writer->lines[source];
 }
 
-/* Returns the line attributes of a source: width of event names, whether samples have counter
+/* Returns the line attributes of a source: the width of event names, and if samples have counter
  * values. */
 static const struct perfscript_line_attributes *get_line_attributes(struct ttr_writer *out,
                                                                     uint16_t source)
@@ -218,8 +223,8 @@ static const struct perfscript_line_attributes *get_line_attributes(struct ttr_w
 
 /* --- What only trace-cmd prints --- */
 
-/* Appends "cpus=N" for each trace of trace-cmd, as its report begins. */
-static void add_cpus_lines(struct ttr_writer *out)
+/* Appends "cpus=N" for each trace of trace-cmd, which is how its report begins. */
+static void append_lines_with_cpu_number(struct ttr_writer *out)
 {
     struct perfscript *writer = out->ctx;
     ttr_source source;
@@ -237,9 +242,9 @@ static void add_cpus_lines(struct ttr_writer *out)
             }
 }
 
-/* Appends the name of the event's buffer and a colon, or spaces for the main buffer, if the trace
- * has several buffers. */
-static void add_instance_name(struct ttr_writer *out, const ttr_event *event)
+/* Appends the name of the event's ring buffer and a colon if the trace has several buffers; spaces
+ * for the main buffer. */
+static void append_buffer_name(struct ttr_writer *out, const ttr_event *event)
 {
     struct perfscript *writer = out->ctx;
     const size_t width = get_line_attributes(out, event->source)->instance_width;
@@ -306,7 +311,7 @@ static void add_padded_name(struct ttr_writer *out, ttr_text system, ttr_text na
     buffer_commit(&out->buffer, (size_t)(at - begin));
 }
 
-/* Appends "sched:sched_switch", or the event name alone. */
+/* Appends the name of an event, with its system if the program prints it: "sched:sched_switch". */
 static void add_event_name(struct ttr_writer *out, const ttr_event *event,
                            const struct tracepoint *tp)
 {
@@ -350,7 +355,7 @@ static void add_value(struct buffer *to, const ttr_value *value)
     buffer_add(to, text, (size_t)(at - text));
 }
 
-/* Appends fields as name=value; elements of arrays and members of structs as bare values. */
+/* Appends fields as name=value. Elements of arrays and members of structs have no name. */
 static void add_fields_as_text(struct ttr_writer *out, const ttr_event *event)
 {
     ttr_fields fields;
@@ -398,7 +403,7 @@ static void add_symbol_offset(struct ttr_writer *out, const ttr_event *event)
     perfscript_add_code(out, event, get_printed_thread(event), address);
 }
 
-/* Appends the text of an event.  trace-cmd adds no line feed if the text ends with one. */
+/* Appends the text of an event. Adds no line feed for trace-cmd if the text ends with one. */
 static void add_event_text(struct ttr_writer *out, const ttr_event *event,
                            const struct tracepoint *tp)
 {
@@ -411,8 +416,8 @@ static void add_event_text(struct ttr_writer *out, const ttr_event *event,
         out->buffer.n--;
 }
 
-/* Appends the line of an event. `counter` is NULL unless the line is printed for one of several
- * counters of a sample. */
+/* Appends the line of an event. `counter` is NULL unless the line is for one of several counters
+ * of a sample. */
 static void add_event_line(struct ttr_writer *out, const ttr_event *event,
                            const struct perfscript_counter *counter)
 {
@@ -440,7 +445,7 @@ static void add_event_line(struct ttr_writer *out, const ttr_event *event,
     buffer_add_byte(&out->buffer, '\n');
 }
 
-/* Appends "CPU:0 [5 EVENTS DROPPED]", as trace-cmd prints lost events. */
+/* Appends "CPU:0 [5 EVENTS DROPPED]" for lost events, as trace-cmd does. */
 static void add_dropped_line(struct ttr_writer *out, const ttr_event *event)
 {
     char *at = (char *)buffer_room(&out->buffer, HEAD_ROOM), *begin = at;
@@ -453,14 +458,14 @@ static void add_dropped_line(struct ttr_writer *out, const ttr_event *event)
     buffer_commit(&out->buffer, (size_t)(at - begin));
 }
 
-/* Writes an event. For a sample with counter values, writes a line per counter that has advanced.
- */
+/* Writes an event. A sample with counter values becomes one line for each counter of which the
+ * value has increased. */
 static void write_perfscript_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct perfscript *writer = out->ctx;
     struct perfscript_counter counter;
     ttr_fields fields;
-    add_instance_name(out, event);
+    append_buffer_name(out, event);
     if (event->kind == TTR_KIND_GAP) {
         add_dropped_line(out, event);
     } else if (writer->is_trace_cmd || !get_line_attributes(out, event->source)->has_reads ||
@@ -477,8 +482,9 @@ static void write_perfscript_event(struct ttr_writer *out, const ttr_event *even
 
 /* --- Escaping of control characters --- */
 
-/* Returns the length of the control character at p; 0 if there is none, or if it is \n or \t. */
-static size_t control_length_at(const uint8_t *p, size_t n)
+/* Returns the length in bytes of the control character at p; 0 if it is another character,
+ *  or \t. */
+static size_t count_control_character_bytes(const uint8_t *p, size_t n)
 {
     return *p == '\n' || *p == '\t' ? 0 : utf8_control_length(p, n);
 }
@@ -489,7 +495,7 @@ static void escape_controls(struct ttr_writer *out, size_t begin)
     struct perfscript *writer = out->ctx;
     const uint8_t *p = out->buffer.bytes + begin;
     size_t n = out->buffer.failed ? 0 : out->buffer.n - begin, at = 0;
-    while (at < n && !control_length_at(p + at, n - at))
+    while (at < n && !count_control_character_bytes(p + at, n - at))
         at++;
     if (at == n)
         return;
@@ -500,7 +506,7 @@ static void escape_controls(struct ttr_writer *out, size_t begin)
     n = writer->escaped.failed ? 0 : writer->escaped.n;
     for (at = 0; at < n;) {
         p = writer->escaped.bytes + at;
-        size_t control = control_length_at(p, n - at);
+        size_t control = count_control_character_bytes(p, n - at);
         const uint8_t last = control == 2 ? p[1] : *p;
         const char text[] = {'\\', 'x', "0123456789abcdef"[last >> 4],
                              "0123456789abcdef"[last & 15]};
@@ -509,7 +515,7 @@ static void escape_controls(struct ttr_writer *out, size_t begin)
     }
 }
 
-/* Returns whether the imitated program prints the event by default; perf script prints only
+/* Returns true if the imitated program prints the event by default. perf script prints only
  * samples. */
 static bool is_printed_event(const struct ttr_writer *out, const ttr_event *event)
 {
@@ -525,7 +531,7 @@ static bool is_printed_event(const struct ttr_writer *out, const ttr_event *even
 static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     const struct perfscript *writer = out->ctx;
-    add_cpus_lines(out);
+    append_lines_with_cpu_number(out);
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!is_printed_event(out, event))
@@ -543,11 +549,11 @@ static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batc
 
 static ttr_status perfscript_finish(struct ttr_writer *out, ttr_error *error)
 {
-    add_cpus_lines(out);
+    append_lines_with_cpu_number(out);
     return output_drain(out, error);
 }
 
-static void perfscript_drop(struct ttr_writer *out)
+static void perfscript_free_writer(struct ttr_writer *out)
 {
     struct perfscript *writer = out->ctx;
     if (!writer->escaped.alloc)
@@ -594,7 +600,7 @@ static const struct format_writer writer = {
     .create = perfscript_create,
     .write = perfscript_write,
     .finish = perfscript_finish,
-    .drop = perfscript_drop,
+    .drop = perfscript_free_writer,
 };
 
 const struct format format_perfscript = {

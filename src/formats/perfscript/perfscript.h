@@ -12,13 +12,13 @@
 
 /* --- perfscript_sched.c: texts of switches and wake-ups --- */
 
-/* Appends the text of a switch or wake-up in the notation of trace-cmd. Returns false for other
+/* Appends the text of a switch or wake-up in trace-cmd's notation. Returns false for other
  * events. */
 bool perfscript_add_sched(struct ttr_writer *out, const ttr_event *event, ttr_text name);
 
-/* Stores the name that an event gives to a thread, unless the thread has one: (tid, source) to a
- * string. trace-cmd prints such names for threads that its table of names lacks. Returns false if
- * memory is exhausted. */
+/* Stores the name that an event gives to a thread in `names`, as (tid, source) to text id, unless
+ * the thread has a name. trace-cmd prints such names for threads that its table of names lacks.
+ * Returns false if memory is out. */
 bool perfscript_record_thread_name(struct pair_map *names, ttr *t, const ttr_event *event,
                                    ttr_text name);
 
@@ -28,12 +28,12 @@ bool perfscript_record_thread_name(struct pair_map *names, ttr *t, const ttr_eve
 void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id thread,
                          uint64_t address);
 
-/* Appends a callchain, one line per address. */
+/* Appends a callchain as one line for each address. */
 void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id thread);
 
 /* --- perfscript_counters.c: counter values in samples --- */
 
-/* Last value of each counter, to compute increases. */
+/* Last value of each counter, from which increases are computed. */
 struct perfscript_counters {
     const struct alloc *alloc;
     struct pair_map by_id; /* maps (id, source) to an index in `value` */
@@ -44,13 +44,15 @@ struct perfscript_counters {
 
 struct perfscript_counter {
     ttr_text event;
-    uint64_t period; /* increase since the previous sample; if 0, no line is printed */
+    /* increase of the counter since the previous sample; if 0, no line is printed */
+    uint64_t period;
 };
 
 void perfscript_counters_init(struct perfscript_counters *counters, const struct alloc *alloc);
 void perfscript_counters_free(struct perfscript_counters *counters);
 
-/* Starts an iteration over the counter values of a sample. Returns false if the sample has none. */
+/* Starts to iterate over the counter values of a sample. Returns false if the sample has no
+ * counter values. */
 bool perfscript_counters_begin(const struct ttr_writer *out, const ttr_event *event,
                                ttr_fields *fields);
 bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *fields,

@@ -5,8 +5,8 @@
 #include "formats/perfscript/perfscript.h"
 #include "model/symbols.h"
 
-#define CODE_ROOM 128u  /* maximum length of a line without its names */
-#define FRAMES_MAX 127u /* perf prints at most 127 frames */
+#define CODE_ROOM 128u  /* maximum size in bytes of a line without its names */
+#define FRAMES_MAX 127u /* maximum number of frames, which is that of perf */
 #define KERNEL_HALF (UINT64_C(1) << 63)
 
 static bool text_begins_with(ttr_text text, const char *word)
@@ -14,8 +14,9 @@ static bool text_begins_with(ttr_text text, const char *word)
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
 
-/* Appends a file as perf prints it: the path; for the kernel only the name in brackets; for a
- * kernel module without a build id "[snd_pcm]" instead of "/lib/.../snd-pcm.ko.xz". */
+/* Appends the name of a file as perf prints it: the path; for the kernel, only the name in
+ * brackets; for a kernel module without a build id, "[snd_pcm]" instead of
+ * "/lib/.../snd-pcm.ko.xz". */
 static char *emit_file_name(char *at, ttr_text path, bool has_build_id)
 {
     if (text_begins_with(path, "memfd:"))
@@ -37,7 +38,7 @@ static char *emit_file_name(char *at, ttr_text path, bool has_build_id)
     return at;
 }
 
-/* Returns whether a mapping has no file, so that its addresses are printed as memory addresses. */
+/* Returns true if a mapping has no file. Its addresses are then printed as memory addresses. */
 static bool is_anonymous_mapping(ttr_text path)
 {
     return path.n == 0 || text_begins_with(path, "[stack") || text_begins_with(path, "[heap]") ||
@@ -46,13 +47,13 @@ static bool is_anonymous_mapping(ttr_text path)
            text_begins_with(path, "/anon_hugepage");
 }
 
-/* Iteration over the addresses of an event; kernel addresses come first. */
+/* State of iterating over the addresses of an event. Kernel addresses come first. */
 struct address_iter {
     struct ttr_writer *out;
     const ttr_event *event;
     ttr_id thread;
     bool is_chain;
-    /* true once an address in user space was found: all further addresses are in user space */
+    /* true after the first user-space address: all addresses after it are in user space */
     bool is_user;
 };
 
@@ -77,7 +78,7 @@ static const struct symbol_module *find_module_at(const struct ttr_writer *out,
     return mapping && mapping->module ? &out->t->symbols.module[mapping->module - 1] : NULL;
 }
 
-/* Returns the path of a module as recorded in the trace. */
+/* Returns the path of a module that the trace contains. */
 static ttr_text get_module_file(const struct ttr_writer *out, const struct symbol_module *module)
 {
     if (!module)
@@ -88,8 +89,8 @@ static ttr_text get_module_file(const struct ttr_writer *out, const struct symbo
                : path;
 }
 
-/* Appends "            1234 name+0x10 (file)". In callchains, user addresses are offsets in the
- * file. */
+/* Appends "            1234 name+0x10 (file)". For user addresses of callchains, the number is an
+ * offset in the file. */
 static void add_code_line(struct address_iter *iter, uint64_t address)
 {
     struct ttr_writer *out = iter->out;
@@ -105,7 +106,8 @@ static void add_code_line(struct address_iter *iter, uint64_t address)
     char digits[NUMBER_MAX];
     if (!begin)
         return;
-    size_t n = number_format_hex(digits, is_in_file ? symbol.offset : address) - 2; /* skips "0x" */
+    /* omit "0x" */
+    size_t n = number_format_hex(digits, is_in_file ? symbol.offset : address) - 2;
     for (size_t i = n; i < 16; i++)
         *at++ = ' ';
     at = emit_piece(at, (ttr_text){digits + 2, n});

@@ -17,8 +17,8 @@ void perfscript_counters_free(struct perfscript_counters *counters)
     alloc_free(counters->alloc, counters->value, counters->capacity, sizeof *counters->value);
 }
 
-/* Returns the last value of a counter; it is 0 for a new one. Returns NULL if memory is exhausted.
- */
+/* Returns a pointer to the last value of a counter, which is 0 for a new counter. Returns NULL if
+ * memory is out. */
 static uint64_t *find_last_value(struct perfscript_counters *counters, uint64_t id, uint16_t source)
 {
     const uint32_t *known = pair_map_get(&counters->by_id, id, source);
@@ -69,7 +69,7 @@ bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *
         uint64_t *value = find_last_value(counters, id, fields->event->source);
         if (!value)
             return false;
-        /* perf does not print counters of unknown events, so their period is 0 */
+        /* give counters of unknown events the period 0, because perf does not print them */
         counter->period = counter->event.n ? field.value.v.u - *value : 0;
         *value = field.value.v.u;
         return true;

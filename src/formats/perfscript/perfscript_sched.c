@@ -34,7 +34,8 @@ static void add_number(const struct words *words, int64_t x)
     buffer_add(words->to, text, number_format_i64(text, x));
 }
 
-/* Appends "COMM:PID" and the priority in brackets. Returns false if the event has no pid field. */
+/* Appends "COMM:PID" and the priority in brackets. Returns false if the event has no field with
+ * the pid. */
 static bool add_sched_thread(const struct words *words, const char *comm, const char *pid,
                              const char *priority)
 {
@@ -118,7 +119,7 @@ bool perfscript_add_sched(struct ttr_writer *out, const ttr_event *event, ttr_te
     return true;
 }
 
-/* Events that name a thread: the fields with its id and its name. */
+/* Events that contain the name of a thread, and their fields with the thread's id and name. */
 static const struct {
     const char *event, *pid, *comm;
 } namers[] = {

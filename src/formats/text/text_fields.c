@@ -9,7 +9,7 @@
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64
-/* maximum number of bytes of separators and colours around a field name */
+/* maximum number of bytes before a field name: separators and colours */
 #define BEFORE_NAME 32u
 
 struct field_printer {
@@ -19,7 +19,7 @@ struct field_printer {
     const ttr_field_buffer *fields;
     unsigned depth;
     bool with_color, is_open;
-    uint8_t group; /* TTR_GROUP_* of the previous field */
+    uint8_t group; /* TTR_GROUP_* number of the previous field */
     bool is_array[DEPTH_MAX + 1];
 };
 
@@ -29,7 +29,7 @@ static void add_hex_byte(struct buffer *to, uint8_t byte)
     buffer_add(to, text, sizeof text);
 }
 
-/* Returns the number of bytes at the start of `p` that need no escaping. */
+/* Returns how many bytes at the start of `p` need no escaping. */
 static size_t count_plain_bytes(const uint8_t *p, size_t n)
 {
     size_t at = 0;
@@ -57,7 +57,7 @@ static void add_special_byte(struct buffer *to, uint8_t byte)
         add_hex_byte(to, byte);
 }
 
-size_t text_escape(struct buffer *to, const void *bytes, size_t n)
+size_t text_append_escaped(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     while (n > 0) {
@@ -77,7 +77,7 @@ size_t text_escape(struct buffer *to, const void *bytes, size_t n)
     return 0;
 }
 
-/* Returns a bit mask of the bytes, among 16, that may need escaping. */
+/* Returns a bit mask of those bytes, of the 16 at `p`, that may need escaping. */
 #ifdef __SSE2__
 static inline uint32_t find_special_bytes(const uint8_t *p)
 {
@@ -98,8 +98,8 @@ static inline uint32_t find_special_bytes(const uint8_t *p)
 }
 #endif
 
-/* Copies fewer than 16 bytes to `at`, which has room for 16, and pads them with blanks. Returns the
- * mask of find_special_bytes. */
+/* Copies fewer than 16 bytes to `at` and fills up with blanks to 16 bytes, for which `at` must
+ * have room. Returns the mask of find_special_bytes for them. */
 static inline uint32_t copy_last_bytes(char *at, const uint8_t *p, size_t n)
 {
     uint8_t rest[16];
@@ -131,7 +131,7 @@ static void add_quoted_text(struct buffer *to, ttr_text text)
         return;
     }
     buffer_commit(to, 1);
-    (void)text_escape(to, text.p, text.n);
+    (void)text_append_escaped(to, text.p, text.n);
     buffer_add_byte(to, '"');
 }
 
@@ -145,8 +145,8 @@ static void add_bytes(struct buffer *to, ttr_text bytes)
     }
 }
 
-/* Appends a number in the base that the trace declares: 0x1f, 017, 0b101. Negative numbers are
- * printed in two's complement. */
+/* Appends a number in the base that the trace declares, such as 0x1f, 017 or 0b101. Negative
+ * numbers appear in two's complement. */
 static void add_number_in_base(struct buffer *to, const ttr_value *value, unsigned base)
 {
     unsigned bits = value->bits ? value->bits : 64, shift = base == 16 ? 4 : base == 8 ? 3 : 1;
@@ -187,8 +187,8 @@ static void add_number(struct field_printer *field_printer, const ttr_value *val
         buffer_commit(field_printer->to, emit_decimal(field_printer->t, at, value));
 }
 
-/* Appends the labels of a value, before its number: RED (1), READ|WRITE (0x3). Returns false if the
- * value has no labels. */
+/* Appends the labels of a value, which precede its number: RED (1), READ|WRITE (0x3). Returns
+ * false if the value has no labels. */
 static bool add_labels(struct field_printer *field_printer, const ttr_value *value)
 {
     bool is_labelled = value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS;
@@ -197,7 +197,7 @@ static bool add_labels(struct field_printer *field_printer, const ttr_value *val
         if (!ttr_event_label(field_printer->fields, value, i, &label))
             break;
         buffer_add_text(field_printer->to, i ? "|" : "");
-        (void)text_escape(field_printer->to, label.p, label.n);
+        (void)text_append_escaped(field_printer->to, label.p, label.n);
     }
     return is_labelled && value->count > 0;
 }
@@ -255,8 +255,8 @@ static void add_value(struct field_printer *field_printer, const ttr_value *valu
     }
 }
 
-/* Writes the separator before a field: comma, or the braces between two groups of fields. Returns
- * the end. */
+/* Writes the separator before a field: a comma, or braces between two groups of fields. Returns
+ * the end of the written text. */
 static inline char *emit_separator(char *at, const struct field_printer *field_printer,
                                    const ttr_field *field)
 {
@@ -268,14 +268,13 @@ static inline char *emit_separator(char *at, const struct field_printer *field_p
     return last != ' ' && last != '[' ? emit_constant(at, ", ") : at;
 }
 
-/* Appends a field name that has no text id, so it cannot be taken from the cache of escaped names.
- */
+/* Appends a field name without a text id. The cache of escaped names cannot contain it. */
 static void add_uncached_name(struct field_printer *field_printer, ttr_text name)
 {
     struct buffer *to = field_printer->to;
     if (field_printer->with_color)
         buffer_add_text(to, COLOR_FIELD);
-    (void)text_escape(to, name.p, name.n);
+    (void)text_append_escaped(to, name.p, name.n);
     if (field_printer->with_color)
         buffer_add_text(to, COLOR_OFF);
     buffer_add(to, " = ", 3);

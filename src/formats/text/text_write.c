@@ -21,16 +21,17 @@ enum time_style { TIME_AUTO, TIME_ISO, TIME_SECONDS, TIME_NS, TIME_DELTA };
 
 struct text {
     struct text_cache texts;
-    ttr_field_buffer *fields; /* NULL if fields are not printed */
+    /* fields of the current event; NULL if fields are not printed */
+    ttr_field_buffer *fields;
     enum time_style style;
     bool with_names, with_numbers, with_color, has_last;
     int64_t last_time;
-    int64_t second;  /* Unix second that `prefix` is valid for */
-    size_t prefix_n; /* bytes; 0 = `prefix` is not valid */
+    int64_t second;  /* Unix second of which `prefix` contains the text */
+    size_t prefix_n; /* length of `prefix` in bytes; 0 if it is not valid */
     char prefix[NUMBER_MAX + 1];
 };
 
-/* Escaped names of an event. */
+/* Names of an event, escaped for the terminal. */
 struct names {
     ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
@@ -62,7 +63,7 @@ static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
                                                                                    NULL};
     struct text *ctx = out->ctx;
     unsigned style, fields, names, numbers;
-    text_cache_init(&ctx->texts, &out->t->counted, text_escape);
+    text_cache_init(&ctx->texts, &out->t->counted, text_append_escaped);
     ttr_status status = parse_choice(out, "time", styles, &style, error);
     if (status == TTR_OK)
         status = parse_choice(out, "fields", answers, &fields, error);
@@ -80,8 +81,8 @@ static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
     return fields == 0 && !ctx->fields ? fail_memory(error) : TTR_OK;
 }
 
-/* Formats the start of a time, up to the decimal point: "[2022-04-21 10:11:12.". Cuts off the nine
- * digits and the Z that number_format_iso appends. */
+/* Formats the start of a time up to the decimal point, such as "[2022-04-21 10:11:12.". Removes
+ * the nine digits and the Z that number_format_iso appends. */
 static void format_time_prefix(struct text *ctx, int64_t second, int64_t time)
 {
     ctx->second = second;
@@ -122,8 +123,8 @@ static char *emit_time_difference(char *at, const struct text *ctx, int64_t time
     return emit_constant(emit_seconds(at, time_distance(time, last)), ") ");
 }
 
-/* Returns true if a time can be printed: the time of the event or, if it has none, of the previous
- * event. The first known time selects the style of all times. */
+/* Returns true if a time can be printed: that of the event, or that of the previous event if this
+ * one has none. The first known time determines the style of all times. */
 static bool choose_time_style(const ttr *t, struct text *ctx, const ttr_event *event)
 {
     bool has_time = ctx->has_last || !(event->flags & TTR_EVENT_NO_TIME);
@@ -132,8 +133,8 @@ static bool choose_time_style(const ttr *t, struct text *ctx, const ttr_event *e
     return has_time;
 }
 
-/* Skips a batch of events that are not printed. Only the last event matters once the style of times
- * is chosen, because time differences refer to it. */
+/* Skips events that are not printed. Only the last event matters once the style of times is
+ * chosen, because the next time difference refers to it. */
 static void text_skip_batch(struct ttr_writer *out, const ttr_batch *batch)
 {
     struct text *ctx = out->ctx;
@@ -212,8 +213,8 @@ static bool is_id_printed(const ttr_event *event)
            (event->kind == TTR_KIND_COUNTER && event->link);
 }
 
-/* Returns true for process and thread objects: their ids are pids and tids and are printed in
- * decimal. */
+/* Returns true for process and thread objects, because their ids are pids and tids, which are
+ * printed in decimal. */
 static bool has_decimal_id(const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT &&
@@ -285,7 +286,8 @@ static char *emit_rare_attributes(char *at, const ttr_event *event, uint64_t pid
     return emit_activity(at, " related=", event->related, pid);
 }
 
-/* Writes the event's number and version, such as " event=80/1". Returns the end. */
+/* Writes number and version of an event, such as " event=80/1". Returns the end of the written
+ * text. */
 static char *emit_event_number(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
@@ -295,12 +297,13 @@ static char *emit_event_number(char *at, const ttr *t, const ttr_event *event)
     return emit_u64(emit_constant(at, "/"), version);
 }
 
-static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct names *names)
+static void find_names_of_event(struct ttr_writer *out, const ttr_event *event, struct names *names)
 {
     struct text *ctx = out->ctx;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
-                         /* if this fails, names->known stays zeroed, so no thread is printed */
+                         /* if the thread is unknown, names->known remains zero, so no thread is
+                          * printed */
                          &names->known);
     names->provider = text_cache_get(&ctx->texts, out->t, event->provider)->text;
     names->category = text_cache_get(&ctx->texts, out->t, event->category)->text;
@@ -317,7 +320,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct text *ctx = out->ctx;
     struct names names;
-    look_up_names(out, event, &names);
+    find_names_of_event(out, event, &names);
     size_t room = LINE_TEXT + LINE_NUMBERS + names.provider.n + names.category.n + names.name.n +
                   names.process.n + names.thread.n + names.source.n;
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
@@ -351,7 +354,7 @@ static ttr_status text_finish(struct ttr_writer *out, ttr_error *error)
     return output_drain(out, error);
 }
 
-static void text_drop(struct ttr_writer *out)
+static void text_free_writer(struct ttr_writer *out)
 {
     struct text *ctx = out->ctx;
     text_cache_free(&ctx->texts);
@@ -373,7 +376,7 @@ static const struct format_writer writer = {
     .write = text_write,
     .pass = text_skip_batch,
     .finish = text_finish,
-    .drop = text_drop,
+    .drop = text_free_writer,
 };
 
 const struct format format_text = {

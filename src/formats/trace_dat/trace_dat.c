@@ -2,8 +2,8 @@
  * the reader. */
 #include "formats/trace_dat/trace_dat.h"
 
-/* Detection by the magic, and by the bytes after the version if they are a valid byte order and
- * size of `long`. */
+/* Detects the format by the magic, and by the bytes after the version if they are a valid byte
+ * order and size of `long`. */
 static unsigned trace_dat_bid(const struct peek *peek)
 {
     struct tracing_data data = {0};

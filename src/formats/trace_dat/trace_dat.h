@@ -18,10 +18,10 @@
  *   CPU buffer 2  | u32 chunks | u32 packed, u32 unpacked, zstd |  one decoded event --'
  *
  * Order of calls: trace_dat_open() finds the version, reads the description of the tracepoints and
- * adds the CPU buffers (trace_dat_cpu_buffer_add()). trace_dat_read_batch() emits the earliest
- * event, and advances its CPU buffer by trace_dat_cpu_buffer_next(). If that returns false, the
- * pages in memory have no more events, and the CPU buffer needs a refill. Reading pages may
- * overwrite events of the batch, so trace_dat_cpu_buffer_refill() is called only while the batch is
+ * adds the CPU buffers (trace_dat_add_cpu_buffer()). trace_dat_read_batch() emits the earliest
+ * event, and advances its CPU buffer by trace_dat_advance_to_next_event(). If that returns false,
+ * the pages in memory have no more events, and the CPU buffer needs a refill. Reading pages may
+ * overwrite events of the batch, so trace_dat_refill_cpu_buffer() is called only while the batch is
  * empty.
  *
  * Algorithm: k-way merge by a binary heap, O(log n) per event for n CPU buffers. Memory: 256 KiB
@@ -45,42 +45,49 @@
 
 extern const struct format format_trace_dat;
 
-/* A CPU buffer: the pages of one CPU in one ring buffer, and the next event in them. */
+/* The pages of one CPU in one ring buffer ("CPU buffer"), and the next event in them. */
 struct trace_dat_cpu_buffer {
-    uint64_t at, left; /* file offset and number of the bytes that are not read yet */
+    uint64_t at, left; /* file offset, and number, of the bytes that are not read yet */
     uint32_t chunks;   /* number of compressed chunks that are not read yet */
     uint32_t cpu, page_bytes;
     ttr_id track;
-    bool is_compressed, has_chunk_count; /* has_chunk_count: the number of chunks was read */
-    uint8_t *buffer;                     /* uncompressed pages in memory */
-    /* capacity: allocated bytes of `buffer`; n: bytes in use; next: offset of the next page */
+    /* has_chunk_count: true if the number of chunks was read */
+    bool is_compressed, has_chunk_count;
+    uint8_t *buffer; /* uncompressed pages that are in memory */
+    /* capacity: allocated size of `buffer` in bytes; n: number of bytes in use; next: offset of
+     * the next page */
     size_t capacity, n, next;
     /* file offset of the pages in `buffer`, or of the chunk from which they were decompressed */
     uint64_t offset;
-    struct ring_buffer_page page; /* the current page */
+    struct ring_buffer_page page; /* page from which events are being read */
     /* next event of this CPU buffer; if is_gap, only its time is valid */
     struct ring_buffer_event event;
-    /* true if the next event is a gap before the current page; `page.lost` counts the lost events
-     */
+    /* true if the next event is a gap that precedes the current page; `page.lost` is the number of
+     * lost events */
     bool is_gap;
-    bool needs_refill; /* true if no event is left in memory: call trace_dat_cpu_buffer_refill() */
+    bool needs_refill; /* true if no event is left in memory: call trace_dat_refill_cpu_buffer() */
 };
 
-/* Values of the options that both versions may have. */
+/* Values of the options that versions 6 and 7 have in common. */
 struct trace_dat_options {
-    int64_t add_ns;      /* nanoseconds added to times */
-    bool has_unix_times; /* true if times, after adding add_ns, are nanoseconds since 1970 */
-    /* option TSC2NSEC: ns = ticks * multiplier >> shift; 0 if ticks are nanoseconds */
+    int64_t add_ns; /* number of nanoseconds that is added to each time */
+    /* true if times are nanoseconds since 1970 after add_ns was added */
+    bool has_unix_times;
+    /* values of option TSC2NSEC: ns = ticks * multiplier >> shift; 0 if ticks already are
+     * nanoseconds */
     uint32_t multiplier, shift;
-    uint32_t cpus;       /* option CPUCOUNT; 0 if missing */
-    uint32_t table_cpus; /* number of CPUs in the table of the main buffer, holes included */
+    uint32_t cpus; /* value of option CPUCOUNT; 0 if the option is missing */
+    /* number of entries in the CPU table of the main buffer, including unused ones */
+    uint32_t table_cpus;
     /* length of the longest name of another buffer, in bytes; 0 if there is none */
     uint32_t instance_width;
-    bool has_clock;   /* option TRACECLOCK is present */
-    bool is_guest;    /* option TIME_SHIFT is present, so the trace is from a virtual machine */
-    bool has_buffers; /* version 7: a BUFFER option is present */
+    bool has_clock; /* true if the option TRACECLOCK is present */
+    /* true if the option TIME_SHIFT is present, which shows that the trace is from a virtual
+     * machine */
+    bool is_guest;
+    bool has_buffers; /* true if a BUFFER option is present (version 7) */
     char clock[32];
-    /* version 7: file offset of each section, by section number; 0 if missing */
+    /* file offset of each section of version 7, indexed by section number; 0 if missing */
     uint64_t section[TRACE_DAT_BUFFER_TEXT + 1];
 };
 
@@ -89,25 +96,30 @@ struct trace_dat_reader {
     ttr *t;
     ttr_error *error;
     struct spill spill;
-    uint64_t size; /* file size in bytes */
+    uint64_t size; /* size of the file in bytes */
     struct tracing_data data;
     struct trace_dat_options options;
-    /* bytes: range of the file that is being parsed; inflated: decompressed section */
+    /* bytes: part of the file that is being parsed; inflated: decompressed section */
     struct buffer bytes, inflated;
     struct trace_dat_cpu_buffer *cpu_buffer;
     size_t cpu_buffers_n, cpu_buffers_capacity;
-    uint64_t cpu_buffers_bytes; /* total file bytes in all CPU buffers */
-    /* binary heap by event time: indices of the CPU buffers that have an event in memory */
+    /* total size in the file of all CPU buffers, in bytes */
+    uint64_t cpu_buffers_bytes;
+    /* binary heap, ordered by event time, of the indices of CPU buffers that have an event in
+     * memory */
     uint32_t *heap;
     size_t heap_n;
-    char compression[16]; /* "none", "zlib", "zstd" */
-    uint64_t last;        /* ticks of the last emitted event */
-    uint64_t kernel_lost; /* number of lost events by the statistics of all ring buffers */
-    uint64_t page_lost;   /* number of lost events that pages record; they were emitted as gaps */
+    char compression[16]; /* name of the compression: "none", "zlib" or "zstd" */
+    uint64_t last;        /* time of the last emitted event, in ticks */
+    /* number of lost events according to the statistics of all ring buffers */
+    uint64_t kernel_lost;
+    /* number of lost events that pages contain and that were emitted as gaps */
+    uint64_t page_lost;
 };
 
-/* Widens the printed column of buffer names to this name of a buffer. The main buffer has none. */
-static inline void trace_dat_note_instance(struct trace_dat_reader *reader, ttr_text name)
+/* Makes the printed column of buffer names at least as wide as this name of a buffer. The main
+ * buffer has no name. */
+static inline void trace_dat_widen_buffer_column(struct trace_dat_reader *reader, ttr_text name)
 {
     if (name.n > reader->options.instance_width)
         reader->options.instance_width = name.n < UINT16_MAX ? (uint32_t)name.n : UINT16_MAX;
@@ -123,27 +135,28 @@ bool trace_dat_describe(struct input *in, size_t i, struct event_class *about,
 
 /* --- trace_dat_bytes.c: reading at any offset --- */
 
-/* Ensures that the file is readable at any offset, and sets reader->size. */
+/* Makes the file readable at any offset (by copying it if needed), and sets reader->size. */
 TTR_MUST ttr_status trace_dat_make_seekable(struct trace_dat_reader *reader);
 
-/* Copies up to n bytes at a file offset.  *got is less than n only at the end of the file. */
+/* Copies up to `n` bytes at a file offset to `to`. *got is less than `n` only at the end of the
+ * file. */
 TTR_MUST ttr_status trace_dat_read_at(struct trace_dat_reader *reader, uint64_t offset, void *to,
                                       size_t n, size_t *got);
 
-/* Loads up to n bytes at a file offset into reader->bytes; fewer if the file ends. */
+/* Loads up to `n` bytes at a file offset into reader->bytes; fewer only at the end of the file. */
 TTR_MUST ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, uint64_t n);
 
-/* Sizes of the buffer for data that declares `whole` bytes. trace_dat_first_size: as much as usual
- * data needs; trace_dat_next_size: more, after decompression has filled `size` bytes. A file can
- * declare any size, so memory grows with the data that is there. */
-size_t trace_dat_first_size(size_t packed, size_t whole);
-size_t trace_dat_next_size(size_t size, size_t whole);
+/* Sizes of the buffer for data that declares `whole` bytes. trace_dat_get_first_buffer_size: as
+ * much as usual data needs; trace_dat_get_next_buffer_size: more, after decompression has filled
+ * `size` bytes. A file can declare any size, so memory grows with the data that is there. */
+size_t trace_dat_get_first_buffer_size(size_t packed, size_t whole);
+size_t trace_dat_get_next_buffer_size(size_t size, size_t whole);
 
-/* Decompresses up to `to_n` bytes, and returns the number of bytes. Returns fewer than `to_n` if
- * the input is truncated or damaged: zlib emits all bytes before the damage, zstd only complete
- * blocks of up to 128 KiB. */
-size_t trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n,
-                         void *to, size_t to_n);
+/* Decompresses up to `to_n` bytes and returns their number. It is less than `to_n` if the input is
+ * truncated or damaged: zlib emits all bytes before the damage, zstd only complete blocks of up to
+ * 128 KiB. */
+size_t trace_dat_decompress(const struct trace_dat_reader *reader, const void *from, size_t from_n,
+                            void *to, size_t to_n);
 
 /* --- trace_dat_head.c: version 6 --- */
 
@@ -155,33 +168,34 @@ TTR_MUST ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader);
 
 /* --- trace_dat_options.c: contents of options --- */
 
-/* Parses an option that both versions have. The cursor is at the data of the option. */
+/* Parses an option that versions 6 and 7 have in common. The cursor is at the data of the
+ * option. */
 TTR_MUST ttr_status trace_dat_parse_option(struct trace_dat_reader *reader, unsigned option,
                                            struct cursor c);
 
-/* Sets the clock from the text of trace_clock: the name in brackets, or the complete text if it has
- * no brackets. */
+/* Sets the clock from the content of the file trace_clock: the name in brackets, or the entire
+ * text if it has no brackets. */
 void trace_dat_parse_clock(struct trace_dat_reader *reader, ttr_text text);
 
-/* Reads characters up to a zero byte or the end of the cursor. */
+/* Reads characters up to a zero byte or the end of the cursor, and returns them. */
 ttr_text trace_dat_read_string(struct cursor *c);
 
 /* --- trace_dat_cpu_buffers.c: pages and their events --- */
 
-/* Adds the CPU buffer of a CPU in a ring buffer; the main ring buffer has the name "". Reads no
- * page yet. */
-TTR_MUST ttr_status trace_dat_cpu_buffer_add(struct trace_dat_reader *reader,
+/* Adds a CPU's part of a ring buffer, of which the name is `buffer` ("" for the main one). Does
+ * not read pages yet. */
+TTR_MUST ttr_status trace_dat_add_cpu_buffer(struct trace_dat_reader *reader,
                                              const struct trace_dat_cpu_buffer *cpu_buffer,
                                              ttr_text buffer);
 
-/* Advances to the next event in memory. If no event is left there, sets needs_refill and returns
+/* Advances to the next event in memory. If no event remains there, sets needs_refill and returns
  * false. */
-bool trace_dat_cpu_buffer_next(struct trace_dat_reader *reader,
-                               struct trace_dat_cpu_buffer *cpu_buffer);
+bool trace_dat_advance_to_next_event(struct trace_dat_reader *reader,
+                                     struct trace_dat_cpu_buffer *cpu_buffer);
 
-/* Reads more pages of a CPU buffer until it has an event, and reports damage. Call only while the
- * batch is empty. Sets *has_event to false at the end of the CPU buffer. */
-TTR_MUST ttr_status trace_dat_cpu_buffer_refill(struct trace_dat_reader *reader,
+/* Reads pages of a CPU buffer until it has an event, and reports damage. Sets *has_event to false
+ * at the end of the CPU buffer. Call it only while the batch is empty. */
+TTR_MUST ttr_status trace_dat_refill_cpu_buffer(struct trace_dat_reader *reader,
                                                 struct trace_dat_cpu_buffer *cpu_buffer,
                                                 bool *has_event);
 

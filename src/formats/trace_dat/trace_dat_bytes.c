@@ -8,9 +8,10 @@
 #include "formats/trace_dat/trace_dat.h"
 
 #define HOLD_BYTES ((size_t)1 << 20)
-#define PIECE ((size_t)4096) /* bytes of compressed input per call of zstd */
+/* number of compressed bytes that are passed to zstd at once */
+#define PIECE ((size_t)4096)
 
-/* Copies an input that is not seekable to a temporary file, which is then read instead. */
+/* Copies an input that is not seekable to a temporary file, and makes the reader use that file. */
 static ttr_status copy_to_temporary_file(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
@@ -74,9 +75,9 @@ ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, u
     return status;
 }
 
-/* Decompresses with zstd in steps of PIECE bytes. If a damaged frame were passed at once, zstd
- * would emit nothing. */
-static size_t inflate_zstd(const void *from, size_t from_n, void *to, size_t to_n)
+/* Decompresses with zstd in steps of PIECE bytes: if all bytes of a damaged frame were passed at
+ * once, zstd would return no data. */
+static size_t decompress_zstd(const void *from, size_t from_n, void *to, size_t to_n)
 {
     ZSTD_inBuffer in = {from, 0, 0};
     ZSTD_outBuffer out = {to, to_n, 0};
@@ -89,7 +90,7 @@ static size_t inflate_zstd(const void *from, size_t from_n, void *to, size_t to_
     return out.pos;
 }
 
-static size_t inflate_zlib(const void *from, size_t from_n, void *to, size_t to_n)
+static size_t decompress_zlib(const void *from, size_t from_n, void *to, size_t to_n)
 {
     z_stream stream = {.next_out = to, .avail_out = (uInt)to_n};
     stream.next_in = from;
@@ -105,28 +106,28 @@ static size_t inflate_zlib(const void *from, size_t from_n, void *to, size_t to_
                : 0;
 }
 
-size_t trace_dat_first_size(size_t packed, size_t whole)
+size_t trace_dat_get_first_buffer_size(size_t packed, size_t whole)
 {
     const size_t usual = packed < SIZE_MAX / 128 ? packed * 64 + 65536 : SIZE_MAX;
     return whole < usual ? whole : usual;
 }
 
-size_t trace_dat_next_size(size_t size, size_t whole)
+size_t trace_dat_get_next_buffer_size(size_t size, size_t whole)
 {
     return size < whole / 4 ? size * 4 : whole;
 }
 
-size_t trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n,
-                         void *to, size_t to_n)
+size_t trace_dat_decompress(const struct trace_dat_reader *reader, const void *from, size_t from_n,
+                            void *to, size_t to_n)
 {
     bool is_zstd = strcmp(reader->compression, "zstd") == 0;
     size_t n = 0;
     if (is_zstd && ZSTD_decompress(to, to_n, from, from_n) == to_n)
         n = to_n;
     else if (is_zstd)
-        n = inflate_zstd(from, from_n, to, to_n);
+        n = decompress_zstd(from, from_n, to, to_n);
     else if (strcmp(reader->compression, "zlib") == 0)
-        n = inflate_zlib(from, from_n, to, to_n);
+        n = decompress_zlib(from, from_n, to, to_n);
     sanitizer_mark_written(to, n);
     return n;
 }

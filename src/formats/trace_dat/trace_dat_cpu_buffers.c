@@ -4,14 +4,16 @@
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
-/* memory limit in bytes for all CPU buffers together; each gets an equal share if there are many */
+/* memory limit in bytes for all CPU buffers together, which share it equally if there are many */
 #define BUFFERS_BYTES ((size_t)8 << 20)
 #define BUFFER_BYTES ((size_t)256 << 10) /* memory limit in bytes for one CPU buffer */
-#define RESYNC_BYTES ((uint64_t)4 << 20) /* in which the next chunk is searched after damage */
-#define ZSTD_MAGIC 0xfd2fb528u           /* RFC 8878, section 3.1.1 */
-#define ZLIB_HEAD 0x78                   /* deflate with a window of 32 KiB */
+/* number of bytes in which the next chunk is searched for after damage */
+#define RESYNC_BYTES ((uint64_t)4 << 20)
+/* magic number of a zstd frame (RFC 8878, section 3.1.1) */
+#define ZSTD_MAGIC 0xfd2fb528u
+#define ZLIB_HEAD 0x78 /* first byte of zlib data: deflate with a window of 32 KiB */
 
-ttr_status trace_dat_cpu_buffer_add(struct trace_dat_reader *reader,
+ttr_status trace_dat_add_cpu_buffer(struct trace_dat_reader *reader,
                                     const struct trace_dat_cpu_buffer *cpu_buffer, ttr_text buffer)
 {
     struct input *in = reader->in;
@@ -44,7 +46,8 @@ ttr_status trace_dat_cpu_buffer_add(struct trace_dat_reader *reader,
     added->track = track;
     added->needs_refill = true;
     if (cpu_buffer->is_compressed && cpu_buffer->left <= UINT64_MAX - sizeof cpu_buffer->chunks)
-        added->left += sizeof cpu_buffer->chunks; /* trace-cmd does not include the count itself */
+        /* the size that trace-cmd stores does not include the count itself */
+        added->left += sizeof cpu_buffer->chunks;
     if (added->left <= room)
         return TTR_OK;
     added->left = room;
@@ -60,8 +63,8 @@ static struct ring_buffer_layout get_page_layout(const struct trace_dat_reader *
                                        reader->data.page_data};
 }
 
-/* Starts the next valid page in memory. Returns false if there is none, or if the page is damaged.
- */
+/* Starts to read the next valid page in memory. Returns false if no page remains, or if the page
+ * is damaged. */
 static bool begin_page(struct trace_dat_reader *reader, struct trace_dat_cpu_buffer *cpu_buffer)
 {
     struct ring_buffer_layout layout = get_page_layout(reader);
@@ -74,8 +77,8 @@ static bool begin_page(struct trace_dat_reader *reader, struct trace_dat_cpu_buf
     return true;
 }
 
-bool trace_dat_cpu_buffer_next(struct trace_dat_reader *reader,
-                               struct trace_dat_cpu_buffer *cpu_buffer)
+bool trace_dat_advance_to_next_event(struct trace_dat_reader *reader,
+                                     struct trace_dat_cpu_buffer *cpu_buffer)
 {
     cpu_buffer->is_gap = false;
     for (;;) {
@@ -121,8 +124,8 @@ static ttr_status read_uncompressed_pages(struct trace_dat_reader *reader,
     return status;
 }
 
-/* Reads a u32 at the current file offset of a CPU buffer. Sets *is_there to false if the CPU buffer
- * has ended. */
+/* Reads a u32 at the current file offset of a CPU buffer. Sets *is_there to false at the end of
+ * the CPU buffer. */
 static ttr_status read_buffer_u32(struct trace_dat_reader *reader,
                                   struct trace_dat_cpu_buffer *cpu_buffer, uint32_t *value,
                                   bool *is_there)
@@ -140,8 +143,8 @@ static ttr_status read_buffer_u32(struct trace_dat_reader *reader,
     return status;
 }
 
-/* Returns true if a compressed chunk starts at the cursor: plausible sizes, then the magic of zstd
- * or a header of zlib (RFC 1950, section 2.2). */
+/* Returns true if a compressed chunk starts at the cursor: plausible sizes, followed by the magic
+ * of zstd or a header of zlib (RFC 1950, section 2.2). */
 static bool is_chunk_here(const struct trace_dat_reader *reader,
                           const struct trace_dat_cpu_buffer *cpu_buffer, struct cursor c,
                           uint64_t left)
@@ -157,8 +160,8 @@ static bool is_chunk_here(const struct trace_dat_reader *reader,
                : magic[0] == ZLIB_HEAD && load_u16be(magic) % 31 == 0;
 }
 
-/* Continues at the next chunk within RESYNC_BYTES, or ends the CPU buffer. Reports the skipped
- * bytes as damage. */
+/* Searches RESYNC_BYTES for the next chunk and continues there, or ends the CPU buffer. Reports
+ * the skipped bytes as damage. */
 static ttr_status skip_to_next_chunk(struct trace_dat_reader *reader,
                                      struct trace_dat_cpu_buffer *cpu_buffer, const char *why)
 {
@@ -173,14 +176,15 @@ static ttr_status skip_to_next_chunk(struct trace_dat_reader *reader,
     const bool is_found = cursor_left(&c) > TRACE_DAT_CHUNK_HEAD;
     cpu_buffer->at = is_found ? c.offset : begin + left;
     cpu_buffer->left = begin + left - cpu_buffer->at;
-    cpu_buffer->chunks = is_found ? UINT32_MAX : 0; /* their number is unknown */
+    /* the number of remaining chunks is unknown */
+    cpu_buffer->chunks = is_found ? UINT32_MAX : 0;
     return input_add_damage(
         reader->in, begin, cpu_buffer->at - begin, "trace_dat.bad-chunk", reader->error,
         is_found ? "%s; CPU %u continues at the next chunk" : "%s; CPU %u ends here", why,
         cpu_buffer->cpu);
 }
 
-/* Decompresses the current chunk. If the chunk is damaged, keeps the pages before the damage. */
+/* Decompresses the current chunk. If it is damaged, keeps the pages that precede the damage. */
 static ttr_status decompress_chunk(struct trace_dat_reader *reader,
                                    struct trace_dat_cpu_buffer *cpu_buffer, uint32_t packed,
                                    uint32_t whole)
@@ -188,13 +192,13 @@ static ttr_status decompress_chunk(struct trace_dat_reader *reader,
     bool is_cut = packed > cpu_buffer->left;
     uint64_t there = is_cut ? cpu_buffer->left : packed;
     ttr_status status = trace_dat_load_at(reader, cpu_buffer->at, there);
-    size_t size = trace_dat_first_size(reader->bytes.n, whole);
+    size_t size = trace_dat_get_first_buffer_size(reader->bytes.n, whole);
     for (bool is_full = true; status == TTR_OK && is_full;
-         size = trace_dat_next_size(size, whole)) {
+         size = trace_dat_get_next_buffer_size(size, whole)) {
         status = reserve_buffer(reader, cpu_buffer, size + 1);
         if (status == TTR_OK)
-            cpu_buffer->n = trace_dat_inflate(reader, reader->bytes.bytes, reader->bytes.n,
-                                              cpu_buffer->buffer, size);
+            cpu_buffer->n = trace_dat_decompress(reader, reader->bytes.bytes, reader->bytes.n,
+                                                 cpu_buffer->buffer, size);
         is_full = cpu_buffer->n == size && size < whole;
     }
     if (status != TTR_OK)
@@ -250,10 +254,10 @@ static bool is_plausible_event(const void *ctx, const uint8_t *p, size_t n)
     return tracepoints_is_plausible(reader->data.all, (struct tracepoint_raw){p, n});
 }
 
-/* Resynchronizes after an event that extends beyond its page, possibly because of a damaged size
- * earlier in the page. Continues at the next plausible event, or with the next page. */
-static ttr_status resync_in_page(struct trace_dat_reader *reader,
-                                 struct trace_dat_cpu_buffer *cpu_buffer)
+/* Searches for the next event after an event that extends beyond its page, possibly because a size
+ * earlier in the page is damaged. Continues at the next plausible event, or with the next page. */
+static ttr_status find_next_event_in_page(struct trace_dat_reader *reader,
+                                          struct trace_dat_cpu_buffer *cpu_buffer)
 {
     const uint8_t *from = cpu_buffer->page.sure;
     uint64_t offset = cpu_buffer->is_compressed
@@ -268,13 +272,13 @@ static ttr_status resync_in_page(struct trace_dat_reader *reader,
         cpu_buffer->cpu);
 }
 
-/* Reports damage, and skips the damaged part of a page or the complete page. */
+/* Reports damage, and skips the damaged part of a page or the entire page. */
 static ttr_status skip_damaged_page(struct trace_dat_reader *reader,
                                     struct trace_dat_cpu_buffer *cpu_buffer)
 {
     size_t left = cpu_buffer->n - cpu_buffer->next;
     if (cpu_buffer->page.p < cpu_buffer->page.end)
-        return resync_in_page(reader, cpu_buffer);
+        return find_next_event_in_page(reader, cpu_buffer);
     size_t n = left < cpu_buffer->page_bytes ? left : cpu_buffer->page_bytes;
     uint64_t offset =
         cpu_buffer->is_compressed ? cpu_buffer->offset : cpu_buffer->offset + cpu_buffer->next;
@@ -285,13 +289,13 @@ static ttr_status skip_damaged_page(struct trace_dat_reader *reader,
         cpu_buffer->cpu);
 }
 
-ttr_status trace_dat_cpu_buffer_refill(struct trace_dat_reader *reader,
+ttr_status trace_dat_refill_cpu_buffer(struct trace_dat_reader *reader,
                                        struct trace_dat_cpu_buffer *cpu_buffer, bool *has_event)
 {
     ttr_status status = TTR_OK;
     *has_event = true;
     while (status == TTR_OK) {
-        if (trace_dat_cpu_buffer_next(reader, cpu_buffer)) {
+        if (trace_dat_advance_to_next_event(reader, cpu_buffer)) {
             cpu_buffer->needs_refill = false;
             return TTR_OK;
         }

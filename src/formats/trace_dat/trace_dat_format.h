@@ -26,27 +26,33 @@
 #ifndef TRACETTA_TRACE_DAT_FORMAT_H
 #define TRACETTA_TRACE_DAT_FORMAT_H
 
-/* Option numbers. From HEADER_INFO on, they are also section ids. */
+/* Numbers of options. From HEADER_INFO on, they also are the ids of sections. */
 enum trace_dat_parse_option {
     TRACE_DAT_DONE = 0,
-    TRACE_DAT_DATE = 1,    /* text: microseconds that are added to times */
-    TRACE_DAT_CPUSTAT = 2, /* text: statistics of the ring buffer of a CPU */
+    /* text with the number of microseconds that is added to times */
+    TRACE_DAT_DATE = 1,
+    TRACE_DAT_CPUSTAT = 2, /* text with the statistics of a CPU's ring buffer */
     /* a ring buffer. Version 6: u64 offset, name\0. Version 7: also clock\0, u32 page bytes, u32
      * cpus x { u32 cpu, u64 offset, u64 bytes } */
     TRACE_DAT_BUFFER = 3,
-    TRACE_DAT_TRACECLOCK = 4, /* text: available clocks, the one in use in brackets */
+    /* text with the available clocks; the one in use is in brackets */
+    TRACE_DAT_TRACECLOCK = 4,
     TRACE_DAT_UNAME = 5,
     TRACE_DAT_HOOK = 6,
-    TRACE_DAT_OFFSET = 7,   /* text: nanoseconds that are added to times */
+    /* text with the number of nanoseconds that is added to times */
+    TRACE_DAT_OFFSET = 7,
     TRACE_DAT_CPUCOUNT = 8, /* u32 */
-    TRACE_DAT_VERSION = 9,  /* text: version of trace-cmd */
+    TRACE_DAT_VERSION = 9,  /* text with the version of trace-cmd */
     TRACE_DAT_PROCMAPS = 10,
-    TRACE_DAT_TRACEID = 11,    /* u64 */
-    TRACE_DAT_TIME_SHIFT = 12, /* offsets between the clock of a guest and that of its host */
+    TRACE_DAT_TRACEID = 11, /* u64 */
+    /* offsets between the clock of a virtual machine and that of its host */
+    TRACE_DAT_TIME_SHIFT = 12,
     TRACE_DAT_GUEST = 13,
-    TRACE_DAT_TSC2NSEC = 14, /* u32 multiplier, u32 shift, u64 offset */
+    /* conversion of ticks to ns: u32 multiplier, u32 shift, u64 offset */
+    TRACE_DAT_TSC2NSEC = 14,
     TRACE_DAT_STRINGS = 15,
-    TRACE_DAT_HEADER_INFO = 16, /* this option and all later options: u64 offset of the section */
+    /* this option and all later ones contain the u64 file offset of a section */
+    TRACE_DAT_HEADER_INFO = 16,
     TRACE_DAT_FTRACE_EVENTS = 17,
     TRACE_DAT_EVENT_FORMATS = 18,
     TRACE_DAT_KALLSYMS = 19,
@@ -57,15 +63,17 @@ enum trace_dat_parse_option {
 
 enum {
     TRACE_DAT_MARK = 10,      /* length in bytes of "options \0" and of the other marks */
-    TRACE_DAT_SECTION = 16,   /* bytes of a section header */
-    TRACE_DAT_COMPRESSED = 1, /* flag of a section: its data are compressed */
+    TRACE_DAT_SECTION = 16,   /* size of a section header in bytes */
+    TRACE_DAT_COMPRESSED = 1, /* flag of a section of which the data are compressed */
     TRACE_DAT_OPTION_HEAD = 6,
     TRACE_DAT_CHUNK_HEAD = 8,
-    TRACE_DAT_CPUS_MAX = 65536, /* upper limits: greater numbers in a file are damage */
+    /* maximum number of CPUs; a greater number in a file is damage */
+    TRACE_DAT_CPUS_MAX = 65536,
     TRACE_DAT_PAGE_MAX = 1 << 24,
-    TRACE_DAT_SECTION_MAX = 1 << 28, /* bytes of a decompressed section */
+    /* maximum size of a decompressed section in bytes */
+    TRACE_DAT_SECTION_MAX = 1 << 28,
     TRACE_DAT_CHUNK_MAX = 1 << 24,
-    TRACE_DAT_OPTIONS_MAX = 1024 /* sections of options */
+    TRACE_DAT_OPTIONS_MAX = 1024 /* maximum number of sections with options */
 };
 
 #endif

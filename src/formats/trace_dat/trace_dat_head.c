@@ -4,9 +4,9 @@
 
 #define FIRST_LOAD ((uint64_t)1 << 20)
 #define DESCRIPTION_MAX \
-    (64 * FIRST_LOAD) /* bytes in which the end of the description is searched */
+    (64 * FIRST_LOAD) /* number of bytes in which the end of the description is searched for */
 
-/* A ring buffer other than the main one; its table of CPUs is at file offset `offset`. */
+/* A ring buffer other than the main one. Its table of CPUs is at file offset `offset`. */
 struct other_buffer {
     uint64_t offset;
     char name[64];
@@ -23,7 +23,7 @@ static ttr_status report_cut_head(struct trace_dat_reader *reader, const char *w
                             "the file ends inside %s: its events cannot be found", where);
 }
 
-/* Marks after the number of CPUs, where the header of a ring buffer starts. */
+/* Texts that follow the number of CPUs where the header of a ring buffer starts. */
 static const char *const header_marks[] = {"options  ", "flyrecord", "latency  "};
 
 static bool is_header_mark(const uint8_t *p, const char *mark)
@@ -59,7 +59,8 @@ static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *en
     }
 }
 
-/* Returns the offset of the first header of a ring buffer from an offset on; 0 if there is none. */
+/* Returns the offset of the first header of a ring buffer that is not before `from`; 0 if none was
+ * found. */
 static uint64_t find_buffer_header(const struct trace_dat_reader *reader, uint64_t from)
 {
     const uint8_t *p = reader->bytes.bytes;
@@ -86,7 +87,7 @@ static ttr_status parse_description(struct trace_dat_reader *reader, struct curs
     *end = c->failed || !is_buffer_header(*c) ? find_buffer_header(reader, parsed_to) : parsed_to;
     if (*end == 0 && c->failed)
         return report_cut_head(reader, "the description of its events");
-    if (*end == 0) /* the header itself is damaged */
+    if (*end == 0) /* the header of the main buffer is damaged */
         *end = parsed_to;
     if (*end > parsed_to) {
         data->damage_at = data->damage_end > data->damage_at ? data->damage_at : parsed_to;
@@ -112,7 +113,7 @@ static ttr_status add_other_buffer(struct trace_dat_reader *reader, struct insta
                                 "trace_dat.instance", reader->error, "%s; its events are not read",
                                 c.failed ? "the offset or name of a buffer is cut off"
                                          : "a buffer after the 64 that can be read");
-    trace_dat_note_instance(reader, name);
+    trace_dat_widen_buffer_column(reader, name);
     struct other_buffer *instance = &instances->item[instances->n++];
     *instance = (struct other_buffer){.offset = place};
     memcpy(instance->name, name.p,
@@ -120,7 +121,7 @@ static ttr_status add_other_buffer(struct trace_dat_reader *reader, struct insta
     return TTR_OK;
 }
 
-/* Parses options up to the terminating option 0. */
+/* Parses options until option 0, which ends them. */
 static ttr_status parse_options(struct trace_dat_reader *reader, struct cursor *c,
                                 struct instances *instances)
 {
@@ -152,7 +153,7 @@ static ttr_status parse_cpu_table(struct trace_dat_reader *reader, struct cursor
         cpu_buffer.left = tracing_data_read_number(&reader->data, c, 8);
         if (c->failed)
             return report_cut_head(reader, "its table of CPUs");
-        status = trace_dat_cpu_buffer_add(reader, &cpu_buffer, (ttr_text){buffer, strlen(buffer)});
+        status = trace_dat_add_cpu_buffer(reader, &cpu_buffer, (ttr_text){buffer, strlen(buffer)});
     }
     return status;
 }
@@ -191,13 +192,13 @@ static ttr_status parse_buffer_header(struct trace_dat_reader *reader, struct cu
         return input_add_damage(reader->in, c->offset, 0, "trace_dat.no-table", reader->error,
                                 "a machine of %u CPUs is impossible", *cpus);
     status = parse_cpu_table(reader, c, *cpus, name);
-    /* trace-cmd adds unused entries for readers that do not know the option CPUCOUNT */
+    /* skip unused entries, which trace-cmd adds for readers without the option CPUCOUNT */
     if (stored < *cpus)
         (void)cursor_skip(c, 16);
     return status;
 }
 
-/* Loads the bytes from file offset `offset` on, where the table of a ring buffer starts. */
+/* Loads the bytes from file offset `offset` on, where the CPU table of a ring buffer starts. */
 static ttr_status load_buffer_table(struct trace_dat_reader *reader, uint64_t offset,
                                     struct cursor *c)
 {

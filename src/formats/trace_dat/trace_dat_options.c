@@ -30,7 +30,7 @@ void trace_dat_parse_clock(struct trace_dat_reader *reader, ttr_text text)
     reader->options.clock[text.n] = 0;
 }
 
-/* Parses a number as C writes it ("0x1f", "-12"). Returns false if the text is malformed. */
+/* Parses a number in C notation ("0x1f", "-12"). Returns false if the text is not a number. */
 static bool parse_c_number(ttr_text text, int64_t *value)
 {
     bool is_negative = text.n && text.p[0] == '-';
@@ -67,7 +67,8 @@ static void parse_time_offset(struct trace_dat_reader *reader, struct cursor *c,
     reader->options.has_unix_times |= unit != 1;
 }
 
-/* TSC2NSEC: u32 multiplier, u32 shift, u64 offset; they convert TSC ticks to nanoseconds. */
+/* Parses TSC2NSEC, by which TSC ticks are converted to nanoseconds: u32 multiplier, u32 shift, u64
+ * offset. */
 static void parse_tsc2nsec(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
@@ -90,8 +91,9 @@ static bool add_option_text(struct trace_dat_reader *reader, const char *name, t
                                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = text});
 }
 
-/* Returns the number after "\nKEY: " in the statistics of a CPU; 0 if the key is missing. */
-static uint64_t find_statistic(ttr_text text, const char *key)
+/* Returns the number that follows "
+ * KEY: " in the statistics of a CPU; 0 if the key is missing. */
+static uint64_t find_statistic_value(ttr_text text, const char *key)
 {
     const char *at = text.n ? memmem(text.p, text.n, key, strlen(key)) : NULL;
     uint64_t value = 0;
@@ -104,7 +106,7 @@ static uint64_t find_statistic(ttr_text text, const char *key)
     return n && number_parse_u64(at, n, &value) ? value : 0;
 }
 
-/* Adds two counts; saturates at INT64_MAX, which only damaged text can reach. */
+/* Adds two counts. The sum is at most INT64_MAX, which only damaged text can exceed. */
 static uint64_t add_counts_saturated(uint64_t a, uint64_t b)
 {
     const uint64_t most = INT64_MAX;
@@ -112,21 +114,21 @@ static uint64_t add_counts_saturated(uint64_t a, uint64_t b)
     return b < most - a ? a + b : most;
 }
 
-/* CPUSTAT: "CPU: 0", then the text of per_cpu/cpu0/stats in tracefs. */
+/* Parses CPUSTAT: "CPU: 0", followed by the text of per_cpu/cpu0/stats in tracefs. */
 static void parse_cpustat(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
     ttr_text text = trace_dat_read_string(c);
-    uint64_t overrun = find_statistic(text, "\noverrun: "),
-             dropped = find_statistic(text, "\ndropped events: ");
-    dropped = add_counts_saturated(dropped, find_statistic(text, "\ncommit overrun: "));
+    uint64_t overrun = find_statistic_value(text, "\noverrun: "),
+             dropped = find_statistic_value(text, "\ndropped events: ");
+    dropped = add_counts_saturated(dropped, find_statistic_value(text, "\ncommit overrun: "));
     reader->kernel_lost =
         add_counts_saturated(reader->kernel_lost, add_counts_saturated(overrun, dropped));
     if (overrun || dropped)
         input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, offset, "trace_dat.kernel-lost",
                              "the kernel reports that on CPU %" PRIu64 " it overwrote %" PRIu64
                              " events before they were read, and dropped %" PRIu64,
-                             find_statistic(text, "CPU: "), overrun, dropped);
+                             find_statistic_value(text, "CPU: "), overrun, dropped);
 }
 
 ttr_status trace_dat_parse_option(struct trace_dat_reader *reader, unsigned option, struct cursor c)

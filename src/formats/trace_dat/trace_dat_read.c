@@ -14,8 +14,8 @@ static struct tracepoint_raw get_event_record(const void *ctx, const ttr_event *
 
 static const struct tracepoint_container container = {.raw = get_event_record, .padding = 3};
 
-/* Converts ticks to nanoseconds by the option TSC2NSEC. Without that option, ticks are nanoseconds.
- */
+/* Converts ticks to nanoseconds by means of the option TSC2NSEC. Without this option, ticks
+ * already are nanoseconds. */
 static int64_t convert_tsc_to_ns(const struct trace_dat_reader *reader, uint64_t ticks,
                                  bool *clamped)
 {
@@ -102,14 +102,15 @@ static void heap_add_cpu_buffer(struct trace_dat_reader *reader, uint32_t cpu_bu
     reader->heap[at] = cpu_buffer;
 }
 
-/* Refills the CPU buffers without events in memory. Adds those that have events to the heap. */
+/* Refills all CPU buffers that have no event in memory, and adds those that then have one to the
+ * heap. */
 static ttr_status refill_cpu_buffers(struct trace_dat_reader *reader)
 {
     for (uint32_t i = 0; i < reader->cpu_buffers_n; i++) {
         bool has_event;
         if (!reader->cpu_buffer[i].needs_refill)
             continue;
-        ttr_status status = trace_dat_cpu_buffer_refill(reader, &reader->cpu_buffer[i], &has_event);
+        ttr_status status = trace_dat_refill_cpu_buffer(reader, &reader->cpu_buffer[i], &has_event);
         if (status != TTR_OK)
             return status;
         if (has_event)
@@ -150,21 +151,24 @@ ttr_status trace_dat_read_batch(struct input *in, ttr_error *error)
         struct trace_dat_cpu_buffer *cpu_buffer = &reader->cpu_buffer[reader->heap[0]];
         if (!emit_next_event(reader, cpu_buffer))
             return fail_memory(error);
-        if (trace_dat_cpu_buffer_next(reader, cpu_buffer)) {
+        if (trace_dat_advance_to_next_event(reader, cpu_buffer)) {
             heap_sift_down(reader);
             continue;
         }
         reader->heap[0] = reader->heap[--reader->heap_n];
         if (reader->heap_n)
             heap_sift_down(reader);
-        break; /* the batch must end: its events may be in the page that the refill overwrites */
+        /* the refill may overwrite the page to which events in the batch point, so end the
+         * batch first */
+        break;
     }
     if (in->n)
         return TTR_OK;
     emit_final_gap(reader);
     if (in->n)
         return TTR_OK;
-    status = input_fill(in, reader->size, 0, error); /* sets the final input size */
+    /* this sets the final size of the input */
+    status = input_fill(in, reader->size, 0, error);
     return status == TTR_OK ? TTR_END : status;
 }
 
@@ -209,7 +213,7 @@ static ttr_status add_trace_clock(struct trace_dat_reader *reader)
     return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
 }
 
-/* Returns whether trace-cmd prints times of this clock as plain numbers instead of seconds. */
+/* Returns true if trace-cmd prints times of this clock as plain numbers, not as seconds. */
 static bool has_tick_clock(const struct trace_dat_options *options)
 {
     return !options->multiplier &&
@@ -222,7 +226,8 @@ static ttr_status add_trace_attributes(struct trace_dat_reader *reader)
         !context_add_attribute(reader->t, reader->in->id, "trace.has_ticks",
                                &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1}))
         return fail_memory(reader->error);
-    /* trace-cmd prints this number, and the name of the buffer in each line if there are several */
+    /* trace-cmd prints this number of CPUs, and the buffer's name in each line if there are
+     * several buffers */
     const uint32_t most_cpus = reader->options.cpus > reader->options.table_cpus
                                    ? reader->options.cpus
                                    : reader->options.table_cpus;

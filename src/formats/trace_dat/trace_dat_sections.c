@@ -4,8 +4,9 @@
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
-/* Loads the data of a section, decompressed if needed. If the section is not compressed, cursor
- * offsets are file offsets. If the section is missing, adds a note and sets data->failed. */
+/* Loads the data of a section, and decompresses it if needed. Offsets of the cursor are file
+ * offsets if the section is not compressed. If the section is missing, adds a note and sets
+ * data->failed. */
 static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset, unsigned id,
                                struct cursor *data)
 {
@@ -46,12 +47,13 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     const uint8_t *from = cursor_read_bytes(&c, packed);
     const bool is_plausible = from && whole <= TRACE_DAT_SECTION_MAX;
     buffer_clear(&reader->inflated);
-    size_t room = trace_dat_first_size((size_t)packed, (size_t)whole), got = 0;
-    for (bool is_full = is_plausible; is_full; room = trace_dat_next_size(room, (size_t)whole)) {
+    size_t room = trace_dat_get_first_buffer_size((size_t)packed, (size_t)whole), got = 0;
+    for (bool is_full = is_plausible; is_full;
+         room = trace_dat_get_next_buffer_size(room, (size_t)whole)) {
         uint8_t *to = buffer_room(&reader->inflated, room + 1);
         if (!to)
             return fail_memory(reader->error);
-        got = trace_dat_inflate(reader, from, (size_t)packed, to, room);
+        got = trace_dat_decompress(reader, from, (size_t)packed, to, room);
         is_full = got == room && room < whole;
     }
     if (got < whole || !is_plausible)
@@ -65,7 +67,7 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     return status;
 }
 
-/* Sets *is to true if the pages of a ring buffer are compressed, by the flags of its section. */
+/* Sets *is to true if the flags of a ring buffer's section show that its pages are compressed. */
 static ttr_status is_section_compressed(struct trace_dat_reader *reader, uint64_t offset, bool *is)
 {
     uint8_t head[4];
@@ -88,7 +90,7 @@ static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cu
         return input_add_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
                                 "the table of a buffer is incomplete; its events are missing");
     reader->options.has_buffers = true;
-    trace_dat_note_instance(reader, name);
+    trace_dat_widen_buffer_column(reader, name);
     if (name.n == 0 || !reader->options.clock[0])
         trace_dat_parse_clock(reader, clock);
     ttr_status status = is_section_compressed(reader, offset, &cpu_buffer.is_compressed);
@@ -103,7 +105,7 @@ static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cu
                                     (unsigned long long)i, (unsigned long long)cpus);
         if (name.n == 0 && cpu_buffer.cpu >= reader->options.table_cpus)
             reader->options.table_cpus = cpu_buffer.cpu + 1;
-        status = trace_dat_cpu_buffer_add(reader, &cpu_buffer, name);
+        status = trace_dat_add_cpu_buffer(reader, &cpu_buffer, name);
     }
     return status;
 }
@@ -128,9 +130,10 @@ static ttr_status parse_option(struct trace_dat_reader *reader, unsigned option,
 
 /* Header of a section as stored in the file. */
 struct section_head {
-    size_t n; /* bytes of the header that the file has */
+    size_t n; /* number of bytes of the header that the file contains */
     uint64_t id, size;
-    uint64_t description; /* offset of the name among the strings; 0 for the first or no name */
+    /* offset of the section's name in the section of strings; 0 for the first name or none */
+    uint64_t description;
 };
 
 static ttr_status read_section_head(struct trace_dat_reader *reader, uint64_t offset,
@@ -159,7 +162,7 @@ static ttr_status report_cut_strings(struct trace_dat_reader *reader, uint64_t o
         return status;
     const uint64_t at = options_at + TRACE_DAT_SECTION + options.size;
     status = read_section_head(reader, at, &strings);
-    /* a file without names of sections needs no strings */
+    /* the section of strings may be missing if no section has a name */
     const bool is_absent = strings.n == 0 && options.description == 0;
     const bool is_complete =
         strings.n == TRACE_DAT_SECTION &&
@@ -172,8 +175,8 @@ static ttr_status report_cut_strings(struct trace_dat_reader *reader, uint64_t o
                             (unsigned long long)at);
 }
 
-/* Parses all sections of options. Each of them ends with the offset of the next. Their data are
- * copied, since parsing loads other sections. */
+/* Parses all sections that contain options; each one ends with the offset of the next. Copies
+ * their data, since parsing loads other sections. */
 static ttr_status parse_option_sections(struct trace_dat_reader *reader, uint64_t offset,
                                         struct buffer *copy)
 {
@@ -256,13 +259,13 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
 
 /* --- Recovery of a trace without BUFFER options (TRACE-DAT-SALVAGE) --- */
 
-#define SALVAGED_SECTIONS_MAX 4096u /* limit of sections that are examined */
+#define SALVAGED_SECTIONS_MAX 4096u /* maximum number of sections that are examined */
 
-/* Adds the compressed pages at file offset `at` as CPU buffer of the next CPU. Sets *end to the
- * offset after them; to 0 if no compressed pages are at `at`. */
-static ttr_status salvage_compressed_cpu(struct trace_dat_reader *reader,
-                                         struct trace_dat_cpu_buffer *cpu_buffer, uint64_t at,
-                                         uint64_t *end)
+/* Adds the compressed pages at file offset `at` as the CPU buffer of the next CPU. Sets *end to
+ * the offset after the pages; to 0 if no compressed pages are at `at`. */
+static ttr_status add_compressed_pages_as_cpu_buffer(struct trace_dat_reader *reader,
+                                                     struct trace_dat_cpu_buffer *cpu_buffer,
+                                                     uint64_t at, uint64_t *end)
 {
     uint8_t bytes[TRACE_DAT_CHUNK_HEAD];
     size_t got;
@@ -279,16 +282,17 @@ static ttr_status salvage_compressed_cpu(struct trace_dat_reader *reader,
     *end = chunks && got ? next : 0;
     if (status != TTR_OK || !*end || cpu_buffer->left <= 4)
         return status;
-    cpu_buffer->left -= 4; /* trace-cmd does not include the count itself */
-    return trace_dat_cpu_buffer_add(reader, cpu_buffer, (ttr_text){"", 0});
+    /* the size that trace-cmd stores does not include the count itself */
+    cpu_buffer->left -= 4;
+    return trace_dat_add_cpu_buffer(reader, cpu_buffer, (ttr_text){"", 0});
 }
 
 /* Adds uncompressed pages of all CPUs as CPU buffers. The CPU buffers are contiguous; each is
  * aligned to the page size. If a page starts before the end time of the previous page, it is the
  * first page of the next CPU. */
-static ttr_status salvage_uncompressed(struct trace_dat_reader *reader,
-                                       struct trace_dat_cpu_buffer *cpu_buffer, uint64_t at,
-                                       uint64_t end)
+static ttr_status add_uncompressed_pages(struct trace_dat_reader *reader,
+                                         struct trace_dat_cpu_buffer *cpu_buffer, uint64_t at,
+                                         uint64_t end)
 {
     const struct ring_buffer_layout layout = {reader->data.is_big_endian, reader->data.commit_bytes,
                                               reader->data.page_data};
@@ -302,7 +306,7 @@ static ttr_status salvage_uncompressed(struct trace_dat_reader *reader,
             continue;
         if (status == TTR_OK && page.time < before) {
             cpu_buffer->left = next - cpu_buffer->at;
-            status = trace_dat_cpu_buffer_add(reader, cpu_buffer, (ttr_text){"", 0});
+            status = trace_dat_add_cpu_buffer(reader, cpu_buffer, (ttr_text){"", 0});
             cpu_buffer->at = next;
             cpu_buffer->cpu++;
         }
@@ -314,7 +318,7 @@ static ttr_status salvage_uncompressed(struct trace_dat_reader *reader,
         before = page.time;
     }
     cpu_buffer->left = end - cpu_buffer->at;
-    return trace_dat_cpu_buffer_add(reader, cpu_buffer, (ttr_text){"", 0});
+    return trace_dat_add_cpu_buffer(reader, cpu_buffer, (ttr_text){"", 0});
 }
 
 static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64_t at,
@@ -332,19 +336,19 @@ static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64
         "the options with the CPUs of these events are missing: the CPUs are numbered from "
         "0, in the order of the file");
     if (!is_compressed)
-        return at < end ? salvage_uncompressed(reader, &cpu_buffer, at, end) : TTR_OK;
+        return at < end ? add_uncompressed_pages(reader, &cpu_buffer, at, end) : TTR_OK;
     for (; at < end && status == TTR_OK && cpu_buffer.cpu < TRACE_DAT_CPUS_MAX; cpu_buffer.cpu++) {
         uint64_t stop;
-        status = salvage_compressed_cpu(reader, &cpu_buffer, at, &stop);
+        status = add_compressed_pages_as_cpu_buffer(reader, &cpu_buffer, at, &stop);
         at = stop ? (stop + page - 1) / page * page : end;
     }
     return status;
 }
 
-/* Visits the sections in file order, and records the offsets of those that no option refers to.
- * Sets *events to the offset of the data of the events section, if there is one. */
-static ttr_status salvage_section_offsets(struct trace_dat_reader *reader, uint64_t at,
-                                          uint64_t *events, bool *is_compressed)
+/* Goes through the sections in file order, and stores the offsets of those to which no option
+ * refers. Sets *events to the offset of the data of the events section, if the file has one. */
+static ttr_status find_section_offsets(struct trace_dat_reader *reader, uint64_t at,
+                                       uint64_t *events, bool *is_compressed)
 {
     for (unsigned i = 0; i < SALVAGED_SECTIONS_MAX && at < reader->size; i++) {
         uint8_t head[TRACE_DAT_SECTION];
@@ -394,7 +398,7 @@ ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader)
     uint64_t events = 0;
     bool is_compressed = false, has_options = reader->cpu_buffers_n || reader->options.has_buffers;
     if (status == TTR_OK && !has_options)
-        status = salvage_section_offsets(reader, sections, &events, &is_compressed);
+        status = find_section_offsets(reader, sections, &events, &is_compressed);
     for (unsigned id = TRACE_DAT_HEADER_INFO; id <= TRACE_DAT_CMDLINES && status == TTR_OK; id++)
         status = parse_section(reader, id);
     return status == TTR_OK && events ? salvage_buffer_section(reader, events, is_compressed)

@@ -26,17 +26,17 @@ static void damaged_compressed_data_yields_prefix(void **state)
     fill_compressible(bytes, N);
     struct trace_dat_reader zlib = {.compression = "zlib"}, zstd = {.compression = "zstd"};
     assert_int_equal(compress(packed, &zlib_n, bytes, N), Z_OK);
-    assert_int_equal(trace_dat_inflate(&zlib, packed, zlib_n, out, N), N);
-    size_t n = trace_dat_inflate(&zlib, packed, zlib_n / 2, out, N);
+    assert_int_equal(trace_dat_decompress(&zlib, packed, zlib_n, out, N), N);
+    size_t n = trace_dat_decompress(&zlib, packed, zlib_n / 2, out, N);
     assert_in_range(n, N * 4 / 10, N * 6 / 10);
     assert_memory_equal(out, bytes, n);
     size_t zstd_n = ZSTD_compress(packed, sizeof packed, bytes, N, 3);
-    assert_int_equal(trace_dat_inflate(&zstd, packed, zstd_n, out, N), N);
-    n = trace_dat_inflate(&zstd, packed, zstd_n / 2, out, N);
+    assert_int_equal(trace_dat_decompress(&zstd, packed, zstd_n, out, N), N);
+    n = trace_dat_decompress(&zstd, packed, zstd_n / 2, out, N);
     assert_in_range(n, N * 6 / 10 - 2 * BLOCK, N * 6 / 10);
     assert_memory_equal(out, bytes, n);
     memset(packed + zstd_n / 2, 0, zstd_n / 2);
-    n = trace_dat_inflate(&zstd, packed, zstd_n, out, N);
+    n = trace_dat_decompress(&zstd, packed, zstd_n, out, N);
     assert_true(n >= BLOCK);
     assert_memory_equal(out, bytes, BLOCK);
 }

@@ -5,10 +5,11 @@
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
 
 #define BID_BITS_PER_PAGE 12u
-#define BID_BITS_MAX 24u /* lower than the bid of any format with a magic */
-#define COMMON_BYTES 8u  /* size of the common fields at the start of each event */
+#define BID_BITS_MAX 24u /* lower than for any format with a magic number */
+/* size in bytes of the common fields, with which each event starts */
+#define COMMON_BYTES 8u
 
-/* Iterates over the events of a page. Returns false if the bytes cannot be a page. */
+/* Checks a page by iterating over its events. Returns false if the bytes cannot be a page. */
 static bool is_plausible_page(const struct ring_buffer_layout *layout, const uint8_t *bytes,
                               uint64_t *last)
 {

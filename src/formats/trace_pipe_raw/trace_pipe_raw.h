@@ -18,11 +18,12 @@ struct trace_pipe_raw_reader {
     struct input *in;
     ttr *t;
     ttr_error *error;
-    struct tracing_data data; /* tracepoints, byte order, layout of pages */
+    struct tracing_data data; /* tracepoints, byte order, and layout of pages */
     uint32_t page_bytes, cpu;
-    bool has_cpu, is_in_page; /* is_in_page: `page` has events that are not emitted yet */
+    /* is_in_page: true if `page` has events that are not emitted yet */
+    bool has_cpu, is_in_page;
     ttr_id track;
-    uint64_t at; /* file offset of the next page */
+    uint64_t at; /* file offset of the next page, in bytes */
     struct ring_buffer_page page;
 };
 
@@ -38,12 +39,12 @@ bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *abo
 
 /* --- trace_pipe_raw_formats.c: the option `formats` --- */
 
-/* Reads event formats from a file or directory (option `formats`). Sets the byte order found there,
- * and then creates `data.all`. */
+/* Reads the formats of events from the file or directory of the option `formats`. Uses the byte
+ * order found there, and then creates `data.all`. */
 TTR_MUST ttr_status trace_pipe_raw_read_formats(struct trace_pipe_raw_reader *reader,
                                                 const char *path);
 
-/* Creates `data.all`. Returns false if memory is exhausted. */
+/* Creates `data.all`, which contains the tracepoints. Returns false if memory is out. */
 TTR_MUST bool trace_pipe_raw_create_tracepoints(struct trace_pipe_raw_reader *reader);
 
 /* --- trace_pipe_raw_diagnostics.c: table of diagnostic codes --- */

@@ -6,10 +6,10 @@
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
 #include "io/folder.h"
 
-#define FORMAT_MAX ((uint64_t)1 << 20) /* size limit of a format file */
-/* size limit of a trace, or of a file with several format texts */
+#define FORMAT_MAX ((uint64_t)1 << 20) /* maximum size in bytes of a format file */
+/* maximum size in bytes of a trace, or of a file with several format texts */
 #define FILE_MAX ((uint64_t)1 << 28)
-#define FOLDERS 3u /* directory levels below `events`: SYSTEM/NAME/format */
+#define FOLDERS 3u /* maximum directory depth below `events`: SYSTEM/NAME/format */
 
 static struct tracepoint_raw get_event_record(const void *ctx, const ttr_event *event)
 {
@@ -46,8 +46,8 @@ static ttr_status add_format_text(struct trace_pipe_raw_reader *reader, ttr_text
     return status;
 }
 
-/* Returns the name of the directory two levels above a file: "sched" for
- * "sched/sched_switch/format". Returns "" if there is none. */
+/* Returns the name of the directory two levels above a file, such as "sched" for
+ * "sched/sched_switch/format". Returns "" if the path has too few levels. */
 static ttr_text get_system_name(const char *name)
 {
     const char *end = strrchr(name, '/');
@@ -87,7 +87,7 @@ static ttr_status read_events_folder(struct trace_pipe_raw_reader *reader, const
     return status;
 }
 
-/* Parses concatenated format texts; each starts with a line "name: ". */
+/* Parses several format texts in one file. Each one starts with a line "name: ". */
 static ttr_status parse_format_texts(struct trace_pipe_raw_reader *reader, ttr_text all)
 {
     static const char begin[] = "\nname: ";

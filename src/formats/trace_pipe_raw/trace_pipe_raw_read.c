@@ -42,7 +42,8 @@ static bool emit_page_event(struct trace_pipe_raw_reader *reader,
 
 /* --- Pages --- */
 
-/* Starts the page at reader->at, which is in the window. Returns TTR_END after the last page. */
+/* Starts to read the page at reader->at, which is in memory. Returns TTR_END after the last
+ * page. */
 static ttr_status begin_raw_page(struct trace_pipe_raw_reader *reader)
 {
     struct input *in = reader->in;
@@ -76,7 +77,7 @@ static bool has_complete_page(const struct trace_pipe_raw_reader *reader)
 }
 
 /* Emits events of the current page until the batch is full or the page ends. Returns false if
- * memory is exhausted. */
+ * memory is out. */
 static bool emit_page_events(struct trace_pipe_raw_reader *reader, bool *is_damaged)
 {
     struct input *in = reader->in;
@@ -101,9 +102,9 @@ static bool is_plausible_event(const void *ctx, const uint8_t *p, size_t n)
     return tracepoints_is_plausible(reader->data.all, (struct tracepoint_raw){p, n});
 }
 
-/* Resynchronizes after an event that extends beyond its page, possibly because of a damaged size
- * earlier in the page. Continues at the next plausible event, or with the next page. */
-static ttr_status resync_page(struct trace_pipe_raw_reader *reader)
+/* Searches for the next event after an event that extends beyond its page, possibly because a size
+ * earlier in the page is damaged. Continues at the next plausible event, or with the next page. */
+static ttr_status find_next_event_in_page(struct trace_pipe_raw_reader *reader)
 {
     struct input *in = reader->in;
     const uint8_t *from = reader->page.sure;
@@ -128,7 +129,7 @@ ttr_status trace_pipe_raw_read_batch(struct input *in, ttr_error *error)
         if (reader->is_in_page && !emit_page_events(reader, &is_damaged))
             return fail_memory(error);
         if (is_damaged)
-            status = resync_page(reader);
+            status = find_next_event_in_page(reader);
         if (status != TTR_OK || in->n == in->batch)
             return status;
         if (reader->is_in_page)
@@ -152,8 +153,8 @@ static ttr_status report_bad_option_value(struct trace_pipe_raw_reader *reader, 
     return fail(reader->error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: expected %s", key, value, expected);
 }
 
-/* Reads a numeric option with values up to `most`. *number is unchanged if the option is not set.
- */
+/* Reads a numeric option of which the value is at most `most`. Does not change *number if the
+ * option is not set. */
 static ttr_status read_number_option(struct trace_pipe_raw_reader *reader, const char *key,
                                      uint64_t most, uint32_t *number, bool *is_given)
 {
@@ -168,7 +169,7 @@ static ttr_status read_number_option(struct trace_pipe_raw_reader *reader, const
     return TTR_OK;
 }
 
-/* Reads the CPU from the last "cpuN" in a path such as ".../cpu3/trace_pipe_raw". */
+/* Reads the number of the CPU from the last "cpuN" in a path such as ".../cpu3/trace_pipe_raw". */
 static bool parse_cpu_of_path(const char *path, uint32_t *cpu)
 {
     bool is_found = false;
@@ -186,9 +187,9 @@ static bool parse_cpu_of_path(const char *path, uint32_t *cpu)
     return is_found;
 }
 
-/* Determines byte order and size of `long`: tries all combinations, and chooses the first one for
+/* Finds the byte order and the size of `long`: tries all combinations, and uses the first one for
  * which the first page is valid. */
-static void guess_layout(struct trace_pipe_raw_reader *reader)
+static void detect_page_layout(struct trace_pipe_raw_reader *reader)
 {
     static const struct ring_buffer_layout layouts[] = {
         {false, 8, 16}, {true, 8, 16}, {false, 4, 12}, {true, 4, 12}};
@@ -248,7 +249,7 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
         status = input_fill(in, 0, reader->page_bytes, error);
     if (status != TTR_OK)
         return status;
-    guess_layout(reader);
+    detect_page_layout(reader);
     const char *formats = input_get_option(in, "formats");
     if (formats)
         status = trace_pipe_raw_read_formats(reader, formats);

@@ -201,6 +201,7 @@ function key(event) {
     '/': () => document.getElementById('search')?.focus(),
     '.': () => document.getElementById('next')?.click(), ',': () => document.getElementById('previous')?.click(),
     n: () => { state.only = state.only < 0 && state.selected ? state.selected.name : -1; },
+    l: () => document.getElementById('log')?.click(),
     '?': () => document.getElementById('help')?.click(),
     Escape: () => { state.area = null; state.selected = null; state.arrows = []; state.found = null; state.only = -1; closePanel(); },
   };

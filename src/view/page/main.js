@@ -6,7 +6,7 @@ import { layOut, lines, lineOfRow } from './tracks.js';
 import { listen, goTo, showRow } from './input.js';
 import { reload } from './reload.js';
 import { pane, listenPair, tellPair } from './pair.js';
-import { listenPanel, showSql, showReportTables, showArea } from './panel.js';
+import { listenPanel, showLog, showSql, showReportTables, showArea } from './panel.js';
 
 const searchBox = /** @type {HTMLInputElement} */ (document.getElementById('search'));
 const filterBox = /** @type {HTMLInputElement} */ (document.getElementById('filter'));
@@ -20,7 +20,7 @@ const KEYS = [
   ['W S', 'zoom in, out at the pointer; also Ctrl+wheel'], ['A D', 'pan; also Shift+drag, Shift+wheel'],
   ['drag', 'select a range: tables and flame graph'], ['click', 'slice with its arguments; a track name pins it'],
   ['F', 'show the selection, or everything'], ['0', 'show everything'], ['N', 'show only slices with the selected name'],
-  ['/ . ,', 'search, next, previous'], ['Esc', 'clear selection and search'], ['?', 'this list'],
+  ['/ . ,', 'search, next, previous'], ['L', 'messages of the visible range'], ['Esc', 'clear selection and search'], ['?', 'this list'],
 ];
 
 /** @param {string} direction */
@@ -110,6 +110,7 @@ function listenHeader() {
     change();
   });
   document.getElementById('sql')?.addEventListener('click', () => void (report ? showReportTables() : showSql()));
+  document.getElementById('log')?.addEventListener('click', () => void showLog());
   document.getElementById('help')?.addEventListener('click', () => keys.showModal());
   keys.addEventListener('click', () => keys.close());
   keys.replaceChildren(
@@ -140,6 +141,7 @@ async function start() {
   if (!report) listenEvents();
   await reload();
   setRange(state.low, state.high);
+  catchUp();
   if (pane) listenPair();
   else readAddress();
   layOut();
@@ -153,10 +155,21 @@ async function start() {
   else await loadLosses();
 }
 
+let opened = -1;
+
+function catchUp() {
+  if (state.info.serial >= 0 && state.info.serial < opened) void reload().then(loadLosses);
+}
+
 /** Loads the trace again when it has grown. */
 function listenEvents() {
   const events = new EventSource('events');
   events.addEventListener('end', () => events.close());
+  /* The rows may have been replaced between their answer and the start of the events. */
+  events.addEventListener('message', ({ data }) => {
+    opened = Number(data);
+    catchUp();
+  });
   events.addEventListener('grown', () => {
     void reload().then(loadLosses);
   });

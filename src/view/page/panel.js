@@ -1,5 +1,5 @@
 // The panel below the timeline: a slice, tables of a range, and SQL. Each table is one statement.
-import { state, change, setRange, nameOf, duration, absolute, relative, KIND } from './state.js';
+import { state, change, onChange, setRange, nameOf, duration, absolute, relative, KIND } from './state.js';
 import { query, report } from './wire.js';
 import { samplesQuery, showFlame, showSamples } from './flame.js';
 
@@ -164,6 +164,11 @@ function trackCondition(area) {
   return ` AND track_id IN (SELECT id FROM track WHERE type = 'thread_track' AND utid IN (${threads.map((track) => track.utid).join(', ')}))`;
 }
 
+/** @param {number} a @param {number} z */
+function logQuery(a, z) {
+  return `SELECT ts, level, thread.name AS thread, message\nFROM log LEFT JOIN thread USING (utid) WHERE ts >= ${absolute(a)} AND ts < ${absolute(z)} ORDER BY ts LIMIT 1000`;
+}
+
 /** Tables of a range. @param {Area} area @returns {[string, string][]} titles and statements */
 function areaTables(area) {
   const [a, z] = [absolute(area.a), absolute(area.z)];
@@ -176,7 +181,7 @@ function areaTables(area) {
     ['Scheduling', `SELECT thread.name AS thread, tid, count(*) AS count, sum(${cut}) AS running, max(dur) AS longest\nFROM sched JOIN thread USING (utid) WHERE ${inside} AND tid <> 0\nGROUP BY utid ORDER BY running DESC LIMIT 500`],
     ['States', `SELECT thread.name AS thread, tid, state, count(*) AS count, sum(${cut}) AS total, max(dur) AS longest\nFROM thread_state JOIN thread USING (utid) WHERE ${inside} AND tid <> 0\nGROUP BY utid, state ORDER BY total DESC LIMIT 500`],
     ['Counters', `SELECT counter_track.name AS name, count(*) AS count, min(value) AS lowest, avg(value) AS mean, max(value) AS highest\nFROM counter JOIN counter_track ON counter_track.id = counter.track_id WHERE ts >= ${a} AND ts < ${z}\nGROUP BY track_id ORDER BY 1 LIMIT 500`],
-    ['Log', `SELECT ts, level, thread.name AS thread, message\nFROM log LEFT JOIN thread USING (utid) WHERE ts >= ${a} AND ts < ${z} ORDER BY ts LIMIT 1000`],
+    ['Log', logQuery(area.a, area.z)],
   ];
 }
 
@@ -192,6 +197,26 @@ export async function showArea(area, on = 0) {
     turn++;
     await showSamples(area, body);
   } else await showQuery(tables[on][1], false);
+}
+
+let logTurn = 0;
+let logRange = '';
+let logTimer = 0;
+
+/** Shows the messages of the visible range, and follows it. */
+export async function showLog() {
+  openPanel();
+  drawTabs(['Log'], 0, () => {}, 'messages of the visible range');
+  logRange = `${state.a} ${state.z}`;
+  const shown = showQuery(logQuery(state.a, state.z), false);
+  logTurn = turn;
+  await shown;
+}
+
+function followLog() {
+  if (logTurn !== turn || panel.hidden || logRange === `${state.a} ${state.z}`) return;
+  clearTimeout(logTimer);
+  logTimer = Number(setTimeout(() => { if (logTurn === turn) void showLog(); }, 200));
 }
 
 /** @param {HTMLElement} list @param {string} key @param {string} value */
@@ -231,11 +256,22 @@ export async function showItem(item, track) {
   result.columns.forEach((column, i) => {
     if (!skipped.has(column) && result.rows[0][i] !== null) addFact(facts, column.replace('_', ' '), cellText(column, result.rows[0][i]));
   });
+  if (track.kind === KIND.state) showWaker(item, result);
   const set = result.columns.indexOf('arg_set_id');
-  if (set < 0 || result.rows[0][set] === null) return;
-  const args = await query(`SELECT key, coalesce(string_value, int_value, real_value) FROM args WHERE arg_set_id = ${result.rows[0][set]}`, 200);
-  if (mine === turn && !args.error) for (const [key, value] of args.rows) addFact(facts, `· ${key}`, String(value ?? ''));
+  if (set >= 0 && result.rows[0][set] !== null) {
+    const args = await query(`SELECT key, coalesce(string_value, int_value, real_value) FROM args WHERE arg_set_id = ${result.rows[0][set]}`, 200);
+    if (mine === turn && !args.error) for (const [key, value] of args.rows) addFact(facts, `· ${key}`, String(value ?? ''));
+  }
   await showFlows(item, result, mine);
+}
+
+/** Shows an arrow from the thread that woke this one. @param {Item} item @param {Result} row */
+function showWaker(item, row) {
+  const waker = row.rows[0][row.columns.indexOf('waker_utid')];
+  const on = waker && state.tracks.find((known) => known.kind === KIND.state && known.id === Number(waker));
+  if (!on) return;
+  state.arrows.push({ from: [item.start, on.row], to: [item.start, item.row] });
+  change();
 }
 
 /** Shows arrows of the flows that begin or end at a slice. @param {Item} item @param {Result} slice @param {number} mine */
@@ -272,6 +308,7 @@ export async function showReportTables(on = 0) {
 }
 
 export function listenPanel() {
+  onChange(followLog);
   grip.addEventListener('pointerdown', (event) => {
     const [y, height] = [event.clientY, panel.offsetHeight];
     grip.setPointerCapture(event.pointerId);

@@ -90,6 +90,15 @@ bool ctf_add_range_attributes(struct input *in, int64_t from, int64_t to)
             add_int_attribute(in, "trace.to", add_saturated(to, in->time_offset, &is_clamped)));
 }
 
+/* Adds what the receiver lost that stored the trace, under the names that Heph uses, too. */
+static bool add_loss_attributes(struct input *in, const struct packet_losses *losses)
+{
+    return (!losses->kernel_drops ||
+            add_uint_attribute(in, "network.kernel_drops", losses->kernel_drops)) &&
+           (!losses->dropped_packets ||
+            add_uint_attribute(in, "network.dropped_packets", losses->dropped_packets));
+}
+
 static bool add_trace_attributes(struct input *in, const struct ctf_trace *trace)
 {
     const struct ctf_description *description = &trace->class->description;
@@ -115,7 +124,7 @@ static bool add_trace_attributes(struct input *in, const struct ctf_trace *trace
     if (path)
         is_fine = is_fine && add_text_attribute(in, "trace.path", path, strlen(path)) &&
                   context_name_trace(in->base.t, in->id, path);
-    return is_fine;
+    return is_fine && add_loss_attributes(in, &trace->losses);
 }
 
 /* Adds the clock to the report of the input. */
@@ -128,7 +137,7 @@ static bool add_report_clock(struct input *in, const struct ctf_clock *clock)
     if (name == UINT32_MAX)
         return false;
     ctf_timeline_init(&line, clock);
-    ttr_clock report = ctf_clock_report(&line, clock, ttr_text_get(t, name).p);
+    ttr_clock report = ctf_get_public_clock(&line, clock, ttr_text_get(t, name).p);
     return input_add_clock(in, &report) != SIZE_MAX;
 }
 

@@ -13,7 +13,7 @@ static uint64_t compute_counter_difference(uint64_t now, uint64_t before, unsign
     return (now - before) & (UINT64_MAX >> (64 - (width ? width : 64)));
 }
 
-static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
+static ttr_event *emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_counters *before = ctf_get_counters(reader->stream);
@@ -53,6 +53,7 @@ static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     if (!packet->has_begin || !packet->has_end)
         event->flags |= TTR_EVENT_NO_TIME;
     reader->time = event->time;
+    return event;
 }
 
 static void emit_discarded_gap(struct ctf_reader *reader)
@@ -76,12 +77,12 @@ static void emit_discarded_gap(struct ctf_reader *reader)
                 reader->file, (unsigned long long)before->discarded,
                 (unsigned long long)packet->discarded);
         else if (lost)
-            emit_gap(reader, TTR_GAP_EVENTS, lost);
+            (void)emit_gap(reader, TTR_GAP_EVENTS, lost);
         return;
     }
     bool is_first = packet->has_sequence && packet->sequence == 0;
     if (packet->discarded && !reader->stream->is_entered_late)
-        emit_gap(reader, TTR_GAP_EVENTS, is_first ? packet->discarded : 0);
+        (void)emit_gap(reader, TTR_GAP_EVENTS, is_first ? packet->discarded : 0);
 }
 
 static void emit_missing_packets_gap(struct ctf_reader *reader)
@@ -101,11 +102,27 @@ static void emit_missing_packets_gap(struct ctf_reader *reader)
                              (unsigned long long)before->sequence);
         return;
     }
-    emit_gap(reader, TTR_GAP_PACKETS, step - 1);
+    (void)emit_gap(reader, TTR_GAP_PACKETS, step - 1);
     input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, packet->offset, "ctf.packets-lost",
                          "%llu packets are missing before packet %llu of %s",
                          (unsigned long long)step - 1, (unsigned long long)packet->sequence,
                          reader->file);
+}
+
+/* Emits the losses of a receiver, once per trace, at the first packet of its first file: gaps
+ * without a number of events, because the packet numbers have them. */
+static void emit_receiver_gaps(struct ctf_reader *reader)
+{
+    const struct ctf_trace *trace = reader->trace;
+    if (reader->in->id != trace->thread_source || reader->packets[reader->slot].offset != 0)
+        return;
+    for (size_t i = 0; i < sizeof trace->loss_names / sizeof *trace->loss_names; i++) {
+        ttr_event *event = trace->loss_names[i] ? emit_gap(reader, TTR_GAP_EVENTS, 0) : NULL;
+        if (!event)
+            continue;
+        event->name = trace->loss_names[i];
+        event->flags |= TTR_EVENT_NO_TIME;
+    }
 }
 
 void ctf_update_counters(struct ctf_counters *before, const struct ctf_packet *packet)
@@ -123,4 +140,5 @@ void ctf_emit_gaps(struct ctf_reader *reader)
 {
     emit_discarded_gap(reader);
     emit_missing_packets_gap(reader);
+    emit_receiver_gaps(reader);
 }

@@ -29,6 +29,7 @@
 #include "formats/ctf/description/ctf_attributes.h"
 #include "formats/ctf/metadata/ctf_metadata_prefix.h"
 #include "formats/ctf/read/ctf_intersect.h"
+#include "formats/ctf/read/ctf_receiver_losses.h"
 #include "formats/ctf/live/ctf_live.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
@@ -441,6 +442,20 @@ static ttr_status read_intersection_option(struct ctf_opening *opening, ttr_erro
                 "option stream-intersection=%s of ctf: expected yes or no", value);
 }
 
+/* Reads the losses of the receiver that stored the trace. Reports a file of them that is invalid.
+ */
+static ttr_status load_receiver_losses(struct ctf_opening *opening, ttr_error *error)
+{
+    bool is_valid;
+    ttr_status status = ctf_load_receiver_losses(opening->trace, &is_valid, error);
+    if (status == TTR_OK && !is_valid)
+        ctf_opening_add_diagnostic(opening, TTR_SEVERITY_ODD, NO_OFFSET, "ctf.bad-losses",
+                                   "%s has other lines than a name of a loss and its number: "
+                                   "losses of the receiver are unknown",
+                                   CTF_RECEIVER_LOSSES);
+    return status;
+}
+
 static ttr_status prepare_opening(struct ctf_opening *opening, ttr_error *error)
 {
     const char *const *given = opening->options ? opening->options->format_options : NULL;
@@ -463,7 +478,8 @@ static ttr_status prepare_opening(struct ctf_opening *opening, ttr_error *error)
     if (status != TTR_OK)
         return status;
     const bool is_damaged = ctf_opening_find_damage(opening) != NULL;
-    status = open_stream_files(opening, error);
+    status = load_receiver_losses(opening, error);
+    status = status == TTR_OK ? open_stream_files(opening, error) : status;
     const bool is_eventless = status == TTR_OK && !opening->first;
     if (is_eventless)
         status = add_eventless_trace(opening, error);

@@ -37,8 +37,8 @@
  * smaller */
 #define HEAD_BYTES ((size_t)128)
 #define HEAD_MAX ((size_t)16 << 20)
-/* events that may precede those of a packet in a batch: a stream definition and two gaps */
-#define EVENTS_BEFORE 3u
+/* events that may precede those of a packet in a batch: a stream definition and four gaps */
+#define EVENTS_BEFORE 5u
 
 static bool is_offset_in_window(const struct ctf_reader *reader, uint64_t offset)
 {
