@@ -69,6 +69,15 @@ typedef struct ttr_view_reading {
 TTR_API TTR_MUST ttr_status ttr_view_read(ttr_view *view, ttr *t, ttr_reader *in,
                                           const ttr_view_reading *options, ttr_error *error);
 
+/* Shows a store that has been read or loaded (store.h) in place of what the view has.  The view
+ * frees the store; its context must not be freed before the view, or before the next reading. */
+TTR_API TTR_MUST ttr_status ttr_view_show(ttr_view *view, ttr *t, ttr_store *store,
+                                          ttr_error *error);
+
+/* Returns the store of the latest ttr_view_read or ttr_view_show, valid until the next one; NULL if
+ * there is none. */
+TTR_API const ttr_store *ttr_view_store(const ttr_view *view);
+
 /* Pages cannot ask for anything while ttr_view_read waits for a pipe or a socket, unless the caller
  * notes it: from its ttr_pull callback, before (true) and after (false) each wait.  Does nothing
  * while the view does not read, and in other threads. */

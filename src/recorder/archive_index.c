@@ -1,11 +1,10 @@
 /* The index of an archive: which times are where, so that a reader can skip what it does not need.
  *
- * It consists of metadata records of type 15 at the end of the file.  FXT leaves that type
- * undefined, and readers skip metadata that they do not know.
+ * It consists of blob records at the end of the file, which any reader accepts: some refuse
+ * metadata of a type that they do not know.
  *
- *   entries   header | offset | flags | first | last | offset | flags ...    at most 1,023
- *   locator   header | offset of the first entries record | number of entries | hash of the entries
- *   header    [0..3] 0 | [4..15] words | [16..19] 15 | [20..51] INDEX_MARK | [52..55] 1 = locator
+ *   entries   blob "tracetta.index": offset | flags | first | last | offset ...   at most 1,023
+ *   locator   blob "tracetta.where": offset of the first entries | number of entries | hash of them
  *
  * An entry describes consecutive pieces, from `offset` to that of the next entry: the first and
  * last time of their events in ticks, ends of zones included, and whether they have definitions
@@ -74,12 +73,18 @@ void archive_index_add(struct archive_index *index, const struct archive_index_e
 uint64_t archive_index_size(const struct archive_index *index)
 {
     const size_t records = (index->n + RECORD_ENTRIES_MAX - 1) / RECORD_ENTRIES_MAX;
-    return 8 * (index->n * ENTRY_WORDS + records + TRACE_INDEX_LOCATOR_WORDS);
+    return 8 *
+           (index->n * ENTRY_WORDS + records * TRACE_INDEX_HEAD_WORDS + TRACE_INDEX_LOCATOR_WORDS);
 }
 
-static uint64_t make_header(uint64_t words, uint64_t kind)
+/* Writes header and name of a blob of n words. Returns the words written. */
+static size_t append_head(uint64_t *words, uint64_t n, uint64_t name_end)
 {
-    return words << 4 | TRACE_INDEX_HEADER | kind << 52;
+    words[0] = TRACE_FXT_BLOB | (TRACE_INDEX_HEAD_WORDS + n) << 4 |
+               (uint64_t)(0x8000u | TRACE_INDEX_NAME_BYTES) << 16 | n * 8 << 32 | UINT64_C(1) << 48;
+    words[1] = TRACE_INDEX_NAME_START;
+    words[2] = name_end;
+    return TRACE_INDEX_HEAD_WORDS;
 }
 
 size_t archive_index_write(const struct archive_index *index, uint64_t offset, uint64_t *words)
@@ -92,14 +97,15 @@ size_t archive_index_write(const struct archive_index *index, uint64_t offset, u
                                               entry->last};
         const size_t left = index->n - i;
         if (i % RECORD_ENTRIES_MAX == 0)
-            words[n++] = make_header(
-                1 + ENTRY_WORDS * (left < RECORD_ENTRIES_MAX ? left : RECORD_ENTRIES_MAX), 0);
+            n += append_head(words + n,
+                             ENTRY_WORDS * (left < RECORD_ENTRIES_MAX ? left : RECORD_ENTRIES_MAX),
+                             TRACE_INDEX_ENTRIES);
         for (size_t k = 0; k < ENTRY_WORDS; k++)
             hash = (hash ^ values[k]) * TRACE_INDEX_HASH_FACTOR;
         memcpy(words + n, values, sizeof values);
         n += ENTRY_WORDS;
     }
-    words[n++] = make_header(TRACE_INDEX_LOCATOR_WORDS, 1);
+    n += append_head(words + n, 3, TRACE_INDEX_LOCATOR);
     words[n++] = offset;
     words[n++] = index->n;
     words[n++] = hash;

@@ -10,10 +10,14 @@
 #define TRACE_FXT_NAME_MAX 63u       /* bytes of a name; longer ones are cut */
 #define TRACE_FXT_PROVIDER_WORDS 32u /* maximum of each of the records below */
 
-/* The index of an archive (src/recorder/archive_index.c, src/formats/fxt/fxt_index.c): header of
- * its records without their words and kind, and hash of the words of its entries. */
-#define TRACE_INDEX_HEADER (UINT64_C(15) << 16 | UINT64_C(0x54524958) << 20)
-#define TRACE_INDEX_LOCATOR_WORDS 4u
+/* The index of an archive (src/recorder/archive_index.c, src/formats/fxt/fxt_index.c): name of its
+ * blobs, and hash of the words of its entries. */
+#define TRACE_INDEX_NAME_BYTES 14u
+#define TRACE_INDEX_NAME_START UINT64_C(0x6174746563617274) /* "tracetta" */
+#define TRACE_INDEX_ENTRIES UINT64_C(0x00007865646e692e)    /* ".index" */
+#define TRACE_INDEX_LOCATOR UINT64_C(0x000065726568772e)    /* ".where" */
+#define TRACE_INDEX_HEAD_WORDS 3u
+#define TRACE_INDEX_LOCATOR_WORDS (TRACE_INDEX_HEAD_WORDS + 3u)
 #define TRACE_INDEX_HAS_DEFINITIONS 1u /* flag: strings, providers, names */
 #define TRACE_INDEX_HASH_START UINT64_C(14695981039346656037)
 #define TRACE_INDEX_HASH_FACTOR UINT64_C(1099511628211)

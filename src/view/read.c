@@ -48,6 +48,7 @@ static void replace_data(struct reading *reading, struct view_data *data, ttr_qu
 {
     ttr_view *view = reading->view;
     ttr_store *const old_store = view->store == reading->store ? NULL : view->store;
+    data->serial = (uint32_t)atomic_load(&view->version) + 1;
     (void)pthread_rwlock_wrlock(&view->data_lock);
     struct view_data *const old = view->data;
     view->data = data;
@@ -82,6 +83,30 @@ static ttr_status publish(struct reading *reading, bool is_last, ttr_error *erro
     data->is_live = reading->options.is_live;
     replace_data(reading, data, query);
     return TTR_OK;
+}
+
+ttr_status ttr_view_show(ttr_view *view, ttr *t, ttr_store *store, ttr_error *error)
+{
+    struct reading reading = {.view = view, .t = t, .store = store};
+    struct view_data *data = view_make_data(t, store, NULL);
+    ttr_query *query = data ? ttr_query_new(t, store, error) : NULL;
+    if (!query) {
+        view_free_data(data);
+        ttr_store_free(store);
+        view_error(error, TTR_E_NOMEM, "memory is exhausted");
+        return TTR_E_NOMEM;
+    }
+    ttr_query_set_read_only(query, true);
+    data->epoch = view->data->epoch + 1;
+    (void)pthread_mutex_lock(&view->query_lock);
+    replace_data(&reading, data, query);
+    (void)pthread_mutex_unlock(&view->query_lock);
+    return TTR_OK;
+}
+
+const ttr_store *ttr_view_store(const ttr_view *view)
+{
+    return view->store;
 }
 
 /* Shows the events so far if it is time to and a page is open. */

@@ -203,3 +203,32 @@ verdict "tables_of_a_temporary_file_are_saved" $? "$(cat "$work/.err")"
 verdict "full_disk_is_an_error" $? "$(cat "$work/.err")"
 refuses "temporary_folder_that_is_missing_is_an_error" 4 "cannot create a temporary file in $work/none" \
     env TMPDIR="$work/none" "$tracetta" query -q --no-cache --memory=1 "$work/u.fxt" "SELECT sum(self_dur) FROM slice"
+
+# A view of a trace that was shown before shows the saved tables.
+cat >"$work/view.py" <<'PROGRAM'
+import glob, http.cookiejar, json, os, signal, subprocess, sys, time, urllib.request
+viewer = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
+address = viewer.stdout.readline().strip()
+opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+opener.open(address).read()
+end = time.monotonic() + 60
+while True:
+    info = json.loads(opener.open(address.split("/?")[0] + "/info").read())
+    if not info.get("partial") or time.monotonic() > end:
+        break
+    time.sleep(0.05)
+while not glob.glob(os.environ["XDG_CACHE_HOME"] + "/tracetta/*.store") and time.monotonic() < end:
+    time.sleep(0.05)
+viewer.send_signal(signal.SIGTERM)
+viewer.wait()
+print({key: info[key] for key in ("start", "end", "names", "tracks", "rows")})
+PROGRAM
+rm -rf "$folder"
+for i in 1 2; do
+    "$python" "$work/view.py" "$tracetta" view --no-open "$work/damaged.fxt" >"$work/view$i" 2>"$work/warning$i"
+    ls "$folder" 2>/dev/null | wc -l >"$work/stores$i"
+done
+cmp -s "$work/view1" "$work/view2" && [ -s "$work/view1" ] && grep -q 1 "$work/stores1" && grep -q 1 "$work/stores2"
+verdict "view_shows_saved_tables" $? "$(cat "$work"/view?; cat "$work"/warning?)"
+grep "damaged place" "$work/warning1" >"$work/found" && grep "damaged place" "$work/warning2" | cmp -s - "$work/found"
+verdict "view_reports_damage_again" $? "$(cat "$work"/warning?)"

@@ -137,10 +137,9 @@ static int add_side(struct graph *graph, const struct query_library *library,
         const size_t outer = (size_t)library->get_int(result, 1);
         const uint32_t parent =
             library->type(result, 1) != TTR_TYPE_NULL && outer < of.n ? of.node[outer] : 0;
-        const uint32_t node =
-            graph->nodes[parent].depth >= DEPTH_MAX
-                ? parent
-                : find_or_add_node(graph, parent, library->get_text(result, 2).p);
+        const uint32_t node = graph->nodes[parent].depth >= DEPTH_MAX
+                                  ? parent
+                                  : find_or_add_node(graph, parent, library->get_text(result, 2).p);
         if (node == UINT32_MAX || !keep_node(&of, id, node)) {
             status = TTR_E_NOMEM;
             break;
@@ -182,10 +181,10 @@ static void print_escaped(FILE *to, const char *text, size_t max)
 {
     for (size_t i = 0; text[i] && i < max; i++) {
         const unsigned char c = (unsigned char)text[i];
-        const char *entity = c == '<'   ? "&lt;"
-                             : c == '>' ? "&gt;"
-                             : c == '&' ? "&amp;"
-                             : c == '"' ? "&quot;"
+        const char *entity = c == '<'                ? "&lt;"
+                             : c == '>'              ? "&gt;"
+                             : c == '&'              ? "&amp;"
+                             : c == '"'              ? "&quot;"
                              : c < 0x20 || c == 0x7f ? "?"
                                                      : NULL;
         if (entity)

@@ -7,25 +7,11 @@
 #include <unistd.h>
 
 #include "cli/commands/query_session.h"
-#include "cli/commands/report.h"
+#include "cli/commands/saved_findings.h"
 #include "cli/ui/messages.h"
 
 #define PART_NAMES "names"
-#define PART_FINDINGS "findings"
-#define PART_MAX ((int64_t)1 << 20)
-
-/* Reads a part as a text, which the caller frees. Returns NULL if it is missing or damaged. */
-static char *read_text_part(const ttr_store *store, const char *name)
-{
-    const int64_t n = ttr_store_part_size(store, name);
-    char *text = n >= 1 && n <= PART_MAX ? malloc((size_t)n + 1) : NULL;
-    if (text && ttr_store_part_read(store, name, text, (size_t)n, NULL) == TTR_OK) {
-        text[n] = '\0';
-        return text;
-    }
-    free(text);
-    return NULL;
-}
+#define PART_MAX ((size_t)1 << 20)
 
 static ttr_store *load_store(const struct query_session *session, ttr *t,
                              const ttr_store_options *options, ttr_error *error)
@@ -41,7 +27,7 @@ static void add_saved_names(struct query_session *session)
     const ttr_store_options options = {.size = sizeof options, .names = none, .columns = none};
     ttr *t = ttr_new(NULL);
     ttr_store *store = load_store(session, t, &options, NULL);
-    char *names = store ? read_text_part(store, PART_NAMES) : NULL;
+    char *names = store ? saved_findings_read_part(store, PART_NAMES) : NULL;
     if (names && names[0] == '1')
         session->has_all_columns = true;
     for (char *at = names ? names + 1 : NULL, *end; at && (end = strchr(at, '\n')); at = end + 1) {
@@ -65,7 +51,8 @@ bool query_cache_load(struct query_session *session)
     const ttr_store_options options = query_session_options(session);
     ttr *t = ttr_new(NULL);
     session->store = load_store(session, t, &options, &error);
-    session->findings = session->store ? read_text_part(session->store, PART_FINDINGS) : NULL;
+    session->findings =
+        session->store ? saved_findings_read_part(session->store, SAVED_FINDINGS) : NULL;
     if (session->findings) {
         session->inputs.t = t;
         if (session->call.set.verbose)
@@ -94,45 +81,21 @@ static bool print_names(const struct query_session *session, char **text, size_t
     return fclose(to) == 0;
 }
 
-/* Collects the warnings that reading the trace has. */
-static bool print_findings(const struct query_session *session, char **text, size_t *n)
-{
-    struct call quiet = session->call;
-    FILE *to = open_memstream(text, n);
-    if (!to)
-        return false;
-    (void)fputc('0', to);
-    quiet.set.quiet = true;
-    quiet.notes = to;
-    const int outcome = warn_about_findings(&quiet, session->inputs.reader, OUTCOME_FINE);
-    if (fclose(to) != 0)
-        return false;
-    (*text)[0] = outcome == OUTCOME_FINE ? '0' : '1';
-    return true;
-}
-
 void query_cache_save(struct query_session *session)
 {
     char *names = NULL, *findings = NULL;
     size_t names_n = 0, findings_n = 0;
     if (!trace_cache_is_worthwhile(&session->cache) || session->wants_all)
         return;
-    if (print_names(session, &names, &names_n) && print_findings(session, &findings, &findings_n)) {
+    if (print_names(session, &names, &names_n) &&
+        saved_findings_collect(&session->call, session->inputs.reader, &findings, &findings_n)) {
         const ttr_store_part parts[] = {{PART_NAMES, names, names_n},
-                                        {PART_FINDINGS, findings, findings_n}};
-        if (names_n <= PART_MAX && findings_n <= PART_MAX)
+                                        {SAVED_FINDINGS, findings, findings_n}};
+        if (names_n <= PART_MAX)
             trace_cache_write(&session->cache, &session->call, session->store, parts, 2);
     }
     free(names);
     free(findings);
-}
-
-int query_cache_warn(const struct query_session *session, int outcome)
-{
-    const char *line = session->findings + 1, *end;
-    for (; (end = strchr(line, '\n')); line = end + 1)
-        print_note(&session->call, "%.*s", (int)(end - line), line);
-    return session->findings[0] == '1' ? OUTCOME_NO : outcome;
 }
 
 void query_cache_close(struct query_session *session)

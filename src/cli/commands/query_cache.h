@@ -14,9 +14,6 @@ bool query_cache_load(struct query_session *session);
 /* Saves the store of the session, which was read completely, if that pays. */
 void query_cache_save(struct query_session *session);
 
-/* Prints the warnings of a loaded store, as reading the trace would. Returns the outcome. */
-int query_cache_warn(const struct query_session *session, int outcome);
-
 void query_cache_close(struct query_session *session);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "cli/commands/query_cache.h"
 #include "cli/commands/report.h"
+#include "cli/commands/saved_findings.h"
 #include "cli/input/optional_library.h"
 #include "cli/input/selection.h"
 #include "cli/ui/interrupt.h"
@@ -180,7 +181,7 @@ int query_session_warn(const struct query_session *session, int outcome)
     if (session->is_open && session->store)
         outcome = query_session_check_matches(&session->call, session->store, outcome);
     if (outcome == OUTCOME_FINE && session->findings)
-        return query_cache_warn(session, outcome);
+        return saved_findings_print(&session->call, session->findings, outcome);
     return outcome == OUTCOME_FINE && session->is_open
                ? warn_about_findings(&session->call, session->inputs.reader, outcome)
                : outcome;

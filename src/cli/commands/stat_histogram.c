@@ -62,9 +62,9 @@ static int read_parts(const struct query_library *library, struct query_session 
         histogram->width = library->get_int(result, 1);
         if (at < 0 || (size_t)at >= histogram->n)
             continue;
-        histogram->parts[at] = (struct part){(uint64_t)library->get_int(result, 3),
-                                             library->get_real(result, 4),
-                                             library->get_real(result, 5)};
+        histogram->parts[at] =
+            (struct part){(uint64_t)library->get_int(result, 3), library->get_real(result, 4),
+                          library->get_real(result, 5)};
         histogram->count += histogram->parts[at].count;
     }
     library->free(result);
@@ -93,10 +93,9 @@ static void print_histogram(const struct call *call, const struct histogram *his
         const struct part *part = &histogram->parts[i];
         const uint64_t from = (uint64_t)histogram->width * i;
         (void)printf("%12s %10s ", units_duration(from).s, units_count(part->count).s);
-        (void)printf("%11s ", part->count ? units_duration((uint64_t)(part->total /
-                                                                      (double)part->count))
-                                                .s
-                                          : "");
+        (void)printf("%11s ", part->count
+                                  ? units_duration((uint64_t)(part->total / (double)part->count)).s
+                                  : "");
         (void)printf("%11s  ",
                      part->count ? units_duration(part->max > 0 ? (uint64_t)part->max : 0).s : "");
         print_bar(&call->term, part->count, most, columns);

@@ -16,6 +16,8 @@
 #include "cli/commands/command.h"
 #include "cli/commands/query_session.h"
 #include "cli/commands/report.h"
+#include "cli/commands/saved_findings.h"
+#include "cli/commands/view_cache.h"
 #include "cli/commands/view.h"
 #include "cli/input/file_stamp.h"
 #include "cli/input/input_list.h"
@@ -38,6 +40,8 @@ struct view_library {
     __typeof__(ttr_view_url) *url;
     __typeof__(ttr_view_serve) *serve;
     __typeof__(ttr_view_read) *read;
+    __typeof__(ttr_view_show) *show;
+    __typeof__(ttr_view_store) *store;
     __typeof__(ttr_view_note_wait) *note_wait;
     __typeof__(ttr_view_compare) *compare;
     __typeof__(ttr_view_report) *report;
@@ -53,6 +57,7 @@ static int load_view_library(struct view_library *library)
         {"ttr_view_url", &library->url},       {"ttr_view_serve", &library->serve},
         {"ttr_view_read", &library->read},     {"ttr_view_note_wait", &library->note_wait},
         {"ttr_view_report", &library->report}, {"ttr_view_compare", &library->compare},
+        {"ttr_view_show", &library->show},     {"ttr_view_store", &library->store},
     };
     if (load_optional_library(LIBRARY_VIEW, functions, sizeof functions / sizeof *functions,
                               reason))
@@ -71,7 +76,9 @@ struct viewing {
     struct inputs inputs;
     struct file_stamp *stamp; /* stamp of the files when they were opened; NULL = live */
     uint64_t look_ns;         /* time of the next look for changes */
-    struct viewing *second;   /* trace that is shown below; NULL = none */
+    struct view_cache cache;
+    ttr_store *saved;       /* the saved store of the trace, before it is shown; NULL = none */
+    struct viewing *second; /* trace that is shown below; NULL = none */
 };
 
 /* Opens the address in the user's browser; without one, nothing happens. */
@@ -175,11 +182,29 @@ static int listen_for_pages(const struct viewing *viewing)
     return OUTCOME_FINE;
 }
 
+/* Shows the saved store of the trace. */
+static int show_saved(struct viewing *viewing, bool *is_over)
+{
+    ttr_error error = {0};
+    ttr_store *store = viewing->saved;
+    viewing->saved = NULL;
+    if (viewing->library.show(viewing->view, viewing->inputs.t, store, &error) == TTR_OK)
+        return saved_findings_print(viewing->call, viewing->cache.findings, OUTCOME_FINE);
+    *is_over = true;
+    report_failure_text("view", "%s", error.text);
+    return OUTCOME_INPUT;
+}
+
 /* Reads a trace while pages are served. Sets *is_over if it failed and there is nothing to show. */
 static int read_first(struct viewing *viewing, bool *is_over)
 {
     ttr_error error = {0};
+    if (viewing->saved)
+        return show_saved(viewing, is_over);
     const ttr_status status = read_trace(viewing, &viewing->inputs, &error);
+    if (status == TTR_OK && !interrupt_was_received())
+        view_cache_save(&viewing->cache, viewing->call, viewing->inputs.reader,
+                        viewing->library.store(viewing->view));
     if (status == TTR_OK || status == TTR_AGAIN)
         return warn_about_findings(viewing->call, viewing->inputs.reader, OUTCOME_FINE);
     *is_over = viewing->stamp != NULL;
@@ -213,7 +238,10 @@ static int open_viewing(struct viewing *viewing, struct call *call)
     viewing->call = call;
     if (inputs_can_read_twice(call))
         viewing->stamp = file_stamp_record(call->path, call->paths_n);
-    const int outcome = inputs_open(&viewing->inputs, call, TTR_READ_SYMBOLS);
+    viewing->saved =
+        view_cache_load(&viewing->cache, call, viewing->library.tables(), &viewing->inputs.t);
+    const int outcome =
+        viewing->saved ? OUTCOME_FINE : inputs_open(&viewing->inputs, call, TTR_READ_SYMBOLS);
     if (outcome != OUTCOME_FINE)
         return outcome;
     viewing->view = viewing->library.create(NULL, NULL, &error);
@@ -228,14 +256,17 @@ static void close_viewing(struct viewing *viewing)
 {
     if (viewing->view) {
         viewing->library.free(viewing->view);
+        ttr_store_free(viewing->saved);
         inputs_close(&viewing->inputs);
     }
+    view_cache_end(&viewing->cache);
     file_stamp_free(viewing->stamp);
 }
 
 int run_view(struct call *call)
 {
-    struct viewing viewings[2] = {{.call = call}, {.call = call}};
+    struct viewing viewings[2] = {{.call = call, .cache.file = -1},
+                                  {.call = call, .cache.file = -1}};
     struct call calls[2] = {*call, *call};
     const bool has_two = call->set.compare;
     if (call->set.view_port > PORT_MAX)

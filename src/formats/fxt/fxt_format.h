@@ -146,13 +146,8 @@ enum fxt_metadata {
     FXT_PROVIDER_INFO = 1,    /* names a provider and makes it current */
     FXT_PROVIDER_SECTION = 2, /* makes a provider current until the next provider info or section */
     FXT_PROVIDER_EVENT = 3,   /* event 0: a buffer filled up, so records were probably dropped */
-    FXT_TRACE_INFO = 4,       /* trace info of type 0 is the magic number */
-    FXT_INDEX = 15 /* of archives of "tracetta record", with FXT_INDEX_MARK (fxt_index.c) */
+    FXT_TRACE_INFO = 4        /* trace info of type 0 is the magic number */
 };
-
-/* Bits 16 to 51 of the records of an index. */
-#define FXT_INDEX_MARK (UINT64_C(15) << 16 | UINT64_C(0x54524958) << 20)
-#define FXT_INDEX_MARK_BITS (UINT64_C(0xf) << 16 | UINT64_C(0xffffffff) << 20)
 
 /* --- 1 initialization: header | ticks per second [| base ticks | ns since the Unix epoch at base
  * ticks] --- The last two words (an anchor) are an extension of Jane Street's writers
@@ -218,6 +213,12 @@ enum {
     FXT_BLOB_BYTES = FXT_FIELD(32, 46),
     FXT_BLOB_TYPE = FXT_FIELD(48, 55)
 };
+
+/* Blobs with these inline names are the index of an archive of "tracetta record" (fxt_index.c). */
+#define FXT_INDEX_NAME_BYTES 14u
+#define FXT_INDEX_NAME_START UINT64_C(0x6174746563617274) /* "tracetta" */
+#define FXT_INDEX_ENTRIES UINT64_C(0x00007865646e692e)    /* ".index" */
+#define FXT_INDEX_LOCATOR UINT64_C(0x000065726568772e)    /* ".where" */
 
 enum fxt_blob { FXT_BLOB_DATA = 1, FXT_BLOB_LAST_BRANCH = 2, FXT_BLOB_PERFETTO = 3 };
 

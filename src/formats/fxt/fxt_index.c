@@ -1,9 +1,8 @@
 /* The index that "tracetta record" writes at the end of an archive: skips parts of the file that
  * have no event in the wanted range of time.
  *
- *   entries   header | offset | flags | first | last | offset | flags ...
- *   locator   header | offset of the first entries record | number of entries | hash of the entries
- *   header    metadata of type 15, marked FXT_INDEX_MARK; [52..55] 1 = locator
+ *   entries   blob "tracetta.index": offset | flags | first | last | offset | flags ...
+ *   locator   blob "tracetta.where": offset of the first entries | number of entries | hash of them
  *
  * An entry describes the records from its offset to that of the next entry (src/recorder has more).
  * Parts with definitions are always read, because later ones need their strings.
@@ -21,10 +20,10 @@
 #include "formats/fxt/fxt_read.h"
 
 #define ENTRY_WORDS 4u
-#define LOCATOR_WORDS 4u
+#define HEAD_WORDS 3u /* header and name of a blob */
+#define LOCATOR_WORDS 6u
 #define RECORD_ENTRIES_MAX 1023u
 #define ENTRIES_MAX ((uint64_t)1 << 20)
-#define INDEX_LOCATOR UINT64_C(1)
 #define INDEX_HAS_DEFINITIONS 1u
 #define HASH_START UINT64_C(14695981039346656037) /* FNV-1a, over words */
 #define HASH_FACTOR UINT64_C(1099511628211)
@@ -33,9 +32,14 @@ struct fxt_index_entry {
     uint64_t offset, flags, first, last;
 };
 
-static uint64_t make_header(uint64_t words, uint64_t kind)
+/* Returns true if a record starts with the head of a blob of n words with that name. */
+static bool has_head(const uint64_t *words, uint64_t n, uint64_t name_end)
 {
-    return fxt_set_bits(FXT_SIZE, words) | FXT_INDEX_MARK | kind << 52;
+    const uint64_t header = FXT_BLOB | fxt_set_bits(FXT_SIZE, HEAD_WORDS + n) |
+                            fxt_set_bits(FXT_BLOB_NAME, FXT_REF_INLINE | FXT_INDEX_NAME_BYTES) |
+                            fxt_set_bits(FXT_BLOB_BYTES, n * FXT_WORD_BYTES) |
+                            fxt_set_bits(FXT_BLOB_TYPE, FXT_BLOB_DATA);
+    return words[0] == header && words[1] == FXT_INDEX_NAME_START && words[2] == name_end;
 }
 
 /* Reads n words at an offset. Returns false if the file does not have them. */
@@ -53,7 +57,7 @@ static bool read_words(const struct fxt_reader *reader, uint64_t offset, uint64_
 static uint64_t count_index_bytes(uint64_t entries)
 {
     const uint64_t records = (entries + RECORD_ENTRIES_MAX - 1) / RECORD_ENTRIES_MAX;
-    return FXT_WORD_BYTES * (entries * ENTRY_WORDS + records + LOCATOR_WORDS);
+    return FXT_WORD_BYTES * (entries * ENTRY_WORDS + records * HEAD_WORDS + LOCATOR_WORDS);
 }
 
 /* Reads the locator at the end of the file. Returns false if it is not there, or was moved. */
@@ -62,21 +66,20 @@ static bool read_locator(const struct fxt_reader *reader, uint64_t locator[LOCAT
     const uint64_t end = source_end_offset(reader->in->source);
     const uint64_t n = LOCATOR_WORDS * FXT_WORD_BYTES;
     return end > n && read_words(reader, end - n, locator, LOCATOR_WORDS) &&
-           locator[0] == make_header(LOCATOR_WORDS, INDEX_LOCATOR) && locator[2] > 0 &&
-           locator[2] <= ENTRIES_MAX && count_index_bytes(locator[2]) < end &&
-           locator[1] == end - count_index_bytes(locator[2]);
+           has_head(locator, LOCATOR_WORDS - HEAD_WORDS, FXT_INDEX_LOCATOR) && locator[4] > 0 &&
+           locator[4] <= ENTRIES_MAX && count_index_bytes(locator[4]) < end &&
+           locator[3] == end - count_index_bytes(locator[4]);
 }
 
 /* Reads one record of entries. Returns false if it is malformed. */
 static bool read_entries(const struct fxt_reader *reader, uint64_t offset,
                          struct fxt_index_entry *entries, size_t n)
 {
-    uint64_t header;
+    uint64_t head[HEAD_WORDS];
     _Static_assert(sizeof *entries == ENTRY_WORDS * FXT_WORD_BYTES, "an entry has four words");
-    return read_words(reader, offset, &header, 1) &&
-           header == make_header(1 + n * ENTRY_WORDS, 0) &&
-           read_words(reader, offset + FXT_WORD_BYTES, (uint64_t *)(void *)entries,
-                      n * ENTRY_WORDS);
+    return read_words(reader, offset, head, HEAD_WORDS) &&
+           has_head(head, n * ENTRY_WORDS, FXT_INDEX_ENTRIES) &&
+           read_words(reader, offset + sizeof head, (uint64_t *)(void *)entries, n * ENTRY_WORDS);
 }
 
 static bool are_entries_valid(const struct fxt_index *index, uint64_t hash)
@@ -99,22 +102,23 @@ static bool load_index(struct fxt_reader *reader)
 {
     struct fxt_index *index = &reader->index;
     uint64_t locator[LOCATOR_WORDS];
-    if (!source_is_seekable(reader->in->source) || !read_locator(reader, locator))
+    if (reader->common.is_big || !source_is_seekable(reader->in->source) ||
+        !read_locator(reader, locator))
         return false;
     index->entries =
-        alloc_zero(&reader->common.t->counted, (size_t)locator[2], sizeof *index->entries);
+        alloc_zero(&reader->common.t->counted, (size_t)locator[4], sizeof *index->entries);
     if (!index->entries)
         return false;
-    index->n = (size_t)locator[2];
-    index->end = locator[1];
-    uint64_t at = locator[1];
+    index->n = (size_t)locator[4];
+    index->end = locator[3];
+    uint64_t at = locator[3];
     for (size_t i = 0; i < index->n; i += RECORD_ENTRIES_MAX) {
         const size_t left = index->n - i, n = left < RECORD_ENTRIES_MAX ? left : RECORD_ENTRIES_MAX;
         if (!read_entries(reader, at, index->entries + i, n))
             return false;
-        at += (1 + n * ENTRY_WORDS) * FXT_WORD_BYTES;
+        at += (HEAD_WORDS + n * ENTRY_WORDS) * FXT_WORD_BYTES;
     }
-    return are_entries_valid(index, locator[3]);
+    return are_entries_valid(index, locator[5]);
 }
 
 void fxt_free_index(struct fxt_reader *reader)

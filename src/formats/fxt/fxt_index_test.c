@@ -50,27 +50,38 @@ static void add_part(struct file *file, size_t part)
 static void set_hash(struct file *file)
 {
     uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t i = file->index + 1; i < file->n - 4; i++)
+    for (size_t i = file->index + 3; i < file->n - 6; i++)
         hash = (hash ^ file->word[i]) * UINT64_C(1099511628211);
     file->word[file->n - 1] = hash;
 }
 
+/* Adds the head of a blob of n words, named "tracetta" and `name_end`. */
+static void add_blob_head(struct file *file, uint64_t n, const char *name_end)
+{
+    uint64_t name[2] = {0, 0};
+    memcpy(name, "tracetta", 8);
+    memcpy(name + 1, name_end, strlen(name_end));
+    add_word(file, FXT_BLOB | (3 + n) << 4 | (uint64_t)(0x8000 | 14) << 16 | n * 8 << 32 |
+                       UINT64_C(1) << 48);
+    add_word(file, name[0]);
+    add_word(file, name[1]);
+}
+
 static void make_file(struct file *file)
 {
-    const uint64_t mark = UINT64_C(15) << 16 | UINT64_C(0x54524958) << 20;
     file->n = 0;
     add_word(file, FXT_MAGIC);
     for (size_t i = 0; i < PARTS; i++)
         add_part(file, i);
     file->index = file->n;
-    add_word(file, mark | (1 + 4 * PARTS) << 4);
+    add_blob_head(file, 4 * PARTS, ".index");
     for (size_t i = 0; i < PARTS; i++) {
         add_word(file, file->part[i] * 8);
         add_word(file, i == 0);
         add_word(file, 1000 * i * PART_EVENTS);
         add_word(file, 1000 * (i * PART_EVENTS + PART_EVENTS - 1));
     }
-    add_word(file, mark | 4 << 4 | UINT64_C(1) << 52);
+    add_blob_head(file, 3, ".where");
     add_word(file, file->index * 8);
     add_word(file, PARTS);
     add_word(file, 0);
@@ -153,7 +164,7 @@ static void index_with_another_hash_is_ignored(void **state)
     uint64_t damage;
     make_file(&file);
     destroy_part(&file, 1);
-    file.word[file.index + 4] ^= 8; /* last time of the first part */
+    file.word[file.index + 6] ^= 8; /* last time of the first part */
     (void)count_events(&file, 205000, 210000, &damage);
     assert_true(damage > 0);
     set_hash(&file);
@@ -167,7 +178,7 @@ static void boundary_inside_a_record_ends_the_use_of_the_index(void **state)
     static struct file file;
     uint64_t damage;
     make_file(&file);
-    file.word[file.index + 1 + 4] +=
+    file.word[file.index + 3 + 4] +=
         8; /* offset of the second part: its thread record begins before */
     set_hash(&file);
     assert_int_equal(count_events(&file, 150000, 210000, &damage), 60);

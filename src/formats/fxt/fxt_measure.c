@@ -106,10 +106,6 @@ static void measure_metadata(const struct fxt_span *span, uint64_t header,
         /* trace infos of other types may have any size */
         shape->is_known = fxt_get_bits(header, FXT_METADATA_INFO) == 0;
         break;
-    case FXT_INDEX:
-        shape->is_known = (header & FXT_INDEX_MARK_BITS) == FXT_INDEX_MARK;
-        shape->total = shape->body = shape->args_end = fxt_get_bits(header, FXT_SIZE);
-        break;
     default:
         shape->is_known = false;
     }

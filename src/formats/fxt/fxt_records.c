@@ -146,10 +146,6 @@ static enum fxt_convert_result convert_metadata(struct fxt_reader *reader,
             input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.trace-info",
                                  "trace info of an unknown type; kept, not used");
         return emit_as_definition(reader, record);
-    case FXT_INDEX:
-        if (shape.is_known)
-            return emit_as_definition(reader, record);
-        /* fallthrough */
     default:
         input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset,
                              "fxt.unknown-metadata",
@@ -246,6 +242,17 @@ static enum fxt_convert_result convert_thread(struct fxt_reader *reader,
 
 /* --- Records for objects and blobs --- */
 
+/* Returns true if a blob belongs to the index of an archive. */
+static bool is_index_blob(const struct fxt_reader *reader, const struct fxt_record *record)
+{
+    if (reader->common.is_big || record->words < 3 ||
+        fxt_get_bits(record->header, FXT_BLOB_NAME) != (FXT_REF_INLINE | FXT_INDEX_NAME_BYTES))
+        return false;
+    const uint64_t end = fxt_load_record_word(reader, record, 2);
+    return fxt_load_record_word(reader, record, 1) == FXT_INDEX_NAME_START &&
+           (end == FXT_INDEX_ENTRIES || end == FXT_INDEX_LOCATOR);
+}
+
 static enum fxt_convert_result convert_blob(struct fxt_reader *reader,
                                             const struct fxt_record *record)
 {
@@ -253,6 +260,8 @@ static enum fxt_convert_result convert_blob(struct fxt_reader *reader,
     ttr_id name;
     if (!measure_record(reader, record, &shape))
         return FXT_BAD_SIZE;
+    if (is_index_blob(reader, record))
+        return emit_as_definition(reader, record);
     enum fxt_convert_result result = fxt_resolve_string(
         reader, record, (uint32_t)fxt_get_bits(record->header, FXT_BLOB_NAME), 1, &name);
     if (result != FXT_CONVERTED)
@@ -521,9 +530,9 @@ static enum fxt_convert_result convert_profiler_record(struct fxt_reader *reader
 
 /* Looks up category and name of a large blob, and moves *at to the word after their inline
  * strings. */
-static enum fxt_convert_result resolve_large_names(struct fxt_reader *reader,
-                                                   const struct fxt_record *record,
-                                                   ttr_event *names, uint32_t *at)
+static enum fxt_convert_result find_names_of_large_record(struct fxt_reader *reader,
+                                                          const struct fxt_record *record,
+                                                          ttr_event *names, uint32_t *at)
 {
     uint64_t refs = fxt_load_record_word(reader, record, 1);
     uint32_t category = (uint32_t)fxt_get_bits(refs, FXT_LARGE_CATEGORY),
@@ -549,7 +558,7 @@ static enum fxt_convert_result convert_large_record(struct fxt_reader *reader,
     if (!fits)
         return FXT_BAD_SIZE;
     bool has_time = fxt_get_bits(record->header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA;
-    enum fxt_convert_result result = resolve_large_names(reader, record, &names, &at);
+    enum fxt_convert_result result = find_names_of_large_record(reader, record, &names, &at);
     if (result == FXT_CONVERTED && has_time)
         result = fxt_resolve_thread(
             reader, record,

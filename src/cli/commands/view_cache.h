@@ -1,0 +1,25 @@
+/* The saved store of a view: a trace that was shown before is shown at once. */
+#ifndef TRACETTA_CLI_COMMANDS_VIEW_CACHE_H
+#define TRACETTA_CLI_COMMANDS_VIEW_CACHE_H
+
+#include "cli/input/trace_cache.h"
+
+struct view_cache {
+    struct trace_cache cache;
+    int file;       /* descriptor of the saved store; -1 = none */
+    char *findings; /* of a loaded store: saved_findings.h */
+};
+
+/* Loads the saved store of a call's inputs with the named tables, into a new context. Returns NULL
+ * if there is none. */
+ttr_store *view_cache_load(struct view_cache *cache, const struct call *call,
+                           const char *const *tables, ttr **t);
+
+/* Saves a store that was read completely, if that pays. */
+void view_cache_save(const struct view_cache *cache, const struct call *call, ttr_reader *reader,
+                     const ttr_store *store);
+
+/* Frees the cache, after the store. */
+void view_cache_end(struct view_cache *cache);
+
+#endif
