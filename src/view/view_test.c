@@ -387,7 +387,7 @@ static void failed_reading_keeps_the_rows(void **state)
     struct memory_events list = {.event = events, .n = 1, .order = TTR_ORDER_TIME};
     ttr_reader *in = memory_reader(t, &list);
     view = ttr_view_new(NULL, NULL, &error);
-    check_answer("/info", "", 200, "\"items\":0,\"epoch\":0,\"partial\":true");
+    check_answer("/info", "", 200, "\"items\":0,\"serial\":0,\"epoch\":0,\"partial\":true");
     check_answer("/query", "sql=SELECT+1", 200, "being read");
     assert_int_equal(ttr_view_read(view, t, in, NULL, &error), TTR_OK);
     ttr_close(in);
