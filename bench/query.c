@@ -30,7 +30,13 @@ static const struct {
 };
 #define STATEMENTS (sizeof statements / sizeof *statements)
 
-enum measurement { SCAN, SLICES, EVENTS, FIRST_STATEMENT, MEASUREMENTS = FIRST_STATEMENT + STATEMENTS };
+enum measurement {
+    SCAN,
+    SLICES,
+    EVENTS,
+    FIRST_STATEMENT,
+    MEASUREMENTS = FIRST_STATEMENT + STATEMENTS
+};
 
 static double now_ms(void)
 {
@@ -113,14 +119,14 @@ int main(int argc, char **argv)
     ttr_error error = {0};
     ttr *t;
     uint64_t sum = 0;
-    const int rounds = argc > 2 ? atoi(argv[2]) : 5;
+    const long rounds = argc > 2 ? strtol(argv[2], NULL, 10) : 5;
     if (argc < 2)
         return 2;
     ttr_store *store = read_store(&t, argv[1], "slice", true);
     ttr_query *query = ttr_query_new(t, store, &error);
     if (!query)
         stop(&error);
-    for (int round = 0; round < rounds; round++) {
+    for (long round = 0; round < rounds; round++) {
         double from = now_ms();
         sum += scan(argv[1]);
         measure(&best[SCAN], from);
