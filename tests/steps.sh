@@ -52,11 +52,11 @@ run_campaign()
     "$ASAN_BUILD/tests/campaigns/damage" "$1" && "$ASAN_BUILD/tests/campaigns/damage_folder" $(($1 / 10))
 }
 
-# msan_programs: the test programs that use no library that MemorySanitizer cannot see into.
+# msan_programs: the test programs that use no library that MemorySanitizer cannot see into.  They run with the rounds of the day.
 msan_programs()
 {
     printf 'unit_%s\n' babeltrace2 base campaigns chrome csv encodings expression formats fxt heph interceptor jsonl layout \
-        meaning microsoft model perf perfetto perfscript profiles recover store text trace_dat trace_pipe_raw
+        meaning microsoft model nettrace network perf perfetto perfscript profiles recover store text trace_dat trace_pipe_raw
 }
 
 install_to_prefix()

@@ -13,9 +13,11 @@
 
 #define PEEK_BYTES ((size_t)64 * 1024)
 #define PEEK_PADDING ((size_t)64)
-/* A bid of this many bits needs no more bytes: a pipe may pause after the first ones. */
+/* A bid of this many bits is certain enough: no more bytes are read, since a pipe may pause after
+ * the first ones. */
 #define SURE_BITS 64u
-/* A pipe that pauses for this time is read in the format that its first bytes have. */
+/* Pause of a pipe in milliseconds after which its format is decided by the bytes that have
+ * arrived. */
 #define PAUSE_MS 50u
 
 const ttr_read_options *select_reader_options(const struct format *format,
@@ -25,8 +27,8 @@ const ttr_read_options *select_reader_options(const struct format *format,
     if (!options)
         return NULL;
     const bool is_of_target = !options->copied_to || strcmp(options->copied_to, format->name) == 0;
-    /* Copies need definitions: whole packets are copied if events are written as they were read. A
-     * time offset would change them. */
+    /* Writers of the same format need definitions to copy entire packets. A time offset would
+     * change the packets, so they are not copied then. */
     if (is_of_target && options->time_offset == 0)
         return options;
     *ctx = *options;
@@ -42,7 +44,7 @@ const struct format *format_find(const char *name)
     return NULL;
 }
 
-uint32_t format_abilities(const struct format *format)
+uint32_t get_format_abilities(const struct format *format)
 {
     const struct format_writer *writer = format->writer;
     return (format->reader ? TTR_FORMAT_READS : 0) | (writer ? TTR_FORMAT_WRITES : 0) |
@@ -62,11 +64,11 @@ void list_format_names(uint32_t ability, char *to, size_t size)
     size_t n = 0;
     to[0] = '\0';
     for (size_t i = 0; format_at(i) && n < size; i++)
-        if (format_abilities(format_at(i)) & ability)
+        if (get_format_abilities(format_at(i)) & ability)
             n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", format_at(i)->name);
 }
 
-/* Fails with an error that describes the unknown input and suggests how to read it. */
+/* Fails with an error that describes the first bytes of the input and how to read it. */
 static ttr_status fail_unknown(const struct peek *peek, ttr_error *error)
 {
     char names[128], begin[3 * 4 + 1] = "";
@@ -111,8 +113,8 @@ static unsigned get_format_bid(const struct format *format, const struct peek *p
     return format->reader && format->reader->bid ? format->reader->bid(peek) : 0;
 }
 
-/* Sets *winner to the format with the highest bid. Fails if no format bids or if two formats tie.
- */
+/* Sets *winner to the format with the highest bid. Fails if no format bids, or if two formats have
+ * the same highest bid. */
 static ttr_status choose_format(const struct peek *peek, const struct format **winner,
                                 ttr_error *error)
 {
@@ -138,7 +140,7 @@ static ttr_status choose_format(const struct peek *peek, const struct format **w
     return error_set_option(error, status, "from");
 }
 
-/* First bytes of a source, followed by zeros so that formats may read beyond the end. */
+/* First bytes of a source, with zeros after them so that formats may read beyond the end. */
 struct first_bytes {
     const struct alloc *alloc;
     uint8_t *bytes;
@@ -150,9 +152,9 @@ static void first_bytes_free(struct first_bytes *first)
     alloc_free(first->alloc, first->bytes, first->peek.n + PEEK_PADDING, 1);
 }
 
-/* Reads at least `need` of the first bytes, unless the input is shorter. If damage follows soon
- * after them, stores the error in `broken` and still returns TTR_OK, because detection may not need
- * the damaged bytes. */
+/* Reads at least `need` bytes from the start of a source, unless it is shorter. If damage follows
+ * soon after them, stores the error in `broken` and still returns TTR_OK, because detection may
+ * not need the damaged bytes. */
 static ttr_status read_first_bytes(ttr *t, struct source *source, size_t need,
                                    struct first_bytes *first, ttr_error *broken)
 {

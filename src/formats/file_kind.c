@@ -22,7 +22,7 @@ static const struct magic {
     {0, 4, "\x4d\x3c\xb2\xa1", {"a packet capture (pcap)", "use wireshark or tcpdump"}},
     {0, 4, "\xa1\xb2\x3c\x4d", {"a packet capture (pcap)", "use wireshark or tcpdump"}},
     {0, 4, "\x0a\x0d\x0d\x0a", {"a packet capture (pcapng)", "use wireshark"}},
-    /* the length includes the terminating zero of the text */
+    /* SQLite's length includes the zero byte that ends the text */
     {0, 16, "SQLite format 3", {"an SQLite database", "use sqlite3"}},
     {0, 8, "\x89PNG\r\n\x1a\n", {"a PNG image", NULL}},
     {0, 3, "\xff\xd8\xff", {"a JPEG image", NULL}},
@@ -42,8 +42,8 @@ static bool is_magic(const struct magic *magic, const uint8_t *bytes, size_t n)
     return n >= magic->at + magic->n && memcmp(bytes + magic->at, magic->bytes, magic->n) == 0;
 }
 
-/* Recognises ELF files. The type at bytes [16..17] is in the byte order given by byte [5]; type 4
- * is a core dump. */
+/* Recognises ELF files. Byte [5] is the byte order of the type at bytes [16..17]; type 4 is a core
+ * dump. */
 static bool recognize_elf(const uint8_t *bytes, size_t n, struct file_kind *kind)
 {
     if (n < 18 || memcmp(bytes, "\x7f\x45\x4c\x46", 4) != 0)
@@ -60,7 +60,7 @@ static bool is_text_byte(uint8_t byte)
     return byte >= 0x20 ? byte != 0x7f : byte == '\n' || byte == '\r' || byte == '\t';
 }
 
-/* Returns true if there are no control characters other than line breaks and tabs. */
+/* Returns true if the bytes contain no control characters except line breaks and tabs. */
 static bool is_text(const uint8_t *bytes, size_t n)
 {
     size_t i = 0;

@@ -6,10 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A type of file and advice for users who passed such a file as a trace. */
+/* A type of file that users pass as a trace by mistake, and advice for them. */
 struct file_kind {
-    const char *name;   /* noun with its article, such as "an ELF program or library" */
-    const char *advice; /* imperative, such as "unpack it, and name the trace in it"; NULL = none */
+    /* name of the type as a noun with article, such as "an ELF program or library" */
+    const char *name;
+    /* advice as an imperative, such as "unpack it, and name the trace in it"; NULL if there is
+     * none */
+    const char *advice;
 };
 
 /* Recognises a file by its first n bytes. Returns false if its type is unknown. */

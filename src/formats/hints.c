@@ -31,7 +31,7 @@ const char *ttr_format_option_for(const char *name, ttr_option_role role)
 
 const char *ttr_note_option(const ttr_diagnostic *note)
 {
-    /* suffix that note codes of all formats have for a record above the size limit */
+    /* all formats use this suffix of note codes for records above the size limit */
     static const char too_large[] = ".too-large";
     const size_t n = strlen(note->code);
     for (size_t i = 0; format_at(i); i++) {

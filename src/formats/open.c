@@ -26,7 +26,7 @@ bool ttr_format_get(size_t i, ttr_format_info *info)
                               format->title,
                               format->extensions,
                               format->spec,
-                              format_abilities(format),
+                              get_format_abilities(format),
                               writes_folder ? format->folder->main_file : NULL,
                               input_options ? input_options : ""};
     return true;
@@ -87,8 +87,8 @@ static bool check_struct_size(size_t given, size_t known, const char *name, ttr_
     return false;
 }
 
-/* Returns true if all flags in `given` are among those in `known`. Unknown flags may belong to a
- * later version of the library and must not be ignored. */
+/* Returns true if `known` contains all flags of `given`. Otherwise fails: unknown flags may belong
+ * to a later version of the library, and must not be ignored. */
 static bool check_flags(uint32_t given, uint32_t known, const char *name, ttr_error *error)
 {
     if (!(given & ~known))
@@ -107,7 +107,7 @@ static bool format_has_option(const struct format *format, const char *key, size
     return false;
 }
 
-/* Returns true if some format has the option "FORMAT.key=value". A reader ignores options of other
+/* Returns true if any format has the option "FORMAT.key=value". A reader ignores options of other
  * formats, but a mistyped option must be an error. */
 static bool is_option_known(const char *option)
 {
@@ -144,10 +144,10 @@ static bool check_copied_to(const ttr_read_options *options, ttr_error *error)
     return false;
 }
 
-/* Validates the options and converts them to those of a source. Returns false, with `error` filled,
- * if one is invalid. */
-static bool apply_read_options(const ttr *t, const ttr_read_options *options,
-                               struct source_options *how, ttr_error *error)
+/* Checks the options of a reader, and converts them to options of a source. If one is invalid,
+ * sets `error` and returns false. */
+static bool convert_read_options(const ttr *t, const ttr_read_options *options,
+                                 struct source_options *how, ttr_error *error)
 {
     *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP,
                                    .can_pull = options ? options->can_pull : NULL,
@@ -158,7 +158,7 @@ static bool apply_read_options(const ttr *t, const ttr_read_options *options,
             check_options(options->format_options, error) && check_copied_to(options, error));
 }
 
-/* Returns true if a blank-separated list of words contains the word of n bytes. */
+/* Returns true if a blank-separated list of words contains the word of `n` bytes at `word`. */
 static bool is_word_in_list(const char *list, const char *word, size_t n)
 {
     for (const char *at = list; *at; at += strcspn(at, " "), at += *at == ' ')
@@ -203,7 +203,7 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
         (void)fail_null(error, "ttr_open", t ? "path" : "context");
         return NULL;
     }
-    if (!apply_read_options(t, options, &how, error))
+    if (!convert_read_options(t, options, &how, error))
         return NULL;
     const struct format *of_url = find_format_of_url(path);
     if (of_url)
@@ -231,7 +231,7 @@ ttr_reader *ttr_open_memory(ttr *t, const void *bytes, size_t n, const char *nam
         (void)fail_null(error, "ttr_open_memory", !t ? "context" : name ? "memory" : "name");
         return NULL;
     }
-    if (!apply_read_options(t, options, &how, error))
+    if (!convert_read_options(t, options, &how, error))
         return NULL;
     return open_source(t, source_open_memory(&t->counted, bytes, n, &how, error), name, options,
                        error);
@@ -242,7 +242,7 @@ ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size
 {
     struct source_options how;
     const struct format *format;
-    if (!apply_read_options(t, options, &how, error))
+    if (!convert_read_options(t, options, &how, error))
         return NULL;
     if (options && options->from && find_readable_format(options->from, &format, error) != TTR_OK)
         return NULL;
@@ -254,7 +254,7 @@ ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *ctx, const char *name,
                           const ttr_read_options *options, ttr_error *error)
 {
     struct source_options how;
-    if (!apply_read_options(t, options, &how, error))
+    if (!convert_read_options(t, options, &how, error))
         return NULL;
     return open_source(t, source_open_callback(&t->counted, pull, ctx, &how, error), name, options,
                        error);

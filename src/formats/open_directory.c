@@ -43,13 +43,14 @@
     "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or read " \
     "%s with format option ctf.metadata=FILE"
 
-/* A folder that is a trace, or one of several folders of a trace. `finish` opens it. */
+/* A folder that is a trace, or one of several folders of the same trace. The function `finish`
+ * opens it. */
 struct part {
     const struct format *format;
     struct found_folder found;
 };
 
-/* Inputs that were skipped for the same reason. */
+/* Inputs that were skipped for the same reason: their number, and the path of the first one. */
 struct skipped {
     uint64_t n;
     char *first; /* path of the first skipped input, allocated in search.arena */
@@ -60,30 +61,34 @@ struct search {
     const ttr_read_options *options;
     open_file_function open_file;
     char path[PATH_MAX]; /* path of the file or folder that is being examined */
-    /* length of `path` in bytes; length of the searched directory's path with its final slash */
+    /* length of `path` in bytes, and length of the searched directory's path with its final slash
+     */
     size_t n, root_n;
-    char root[PATH_MAX]; /* path of the searched directory without links; "" = not needed yet */
+    /* path of the searched directory without symbolic links; "" until it is needed */
+    char root[PATH_MAX];
     unsigned level;
-    struct pair_map seen; /* set of (device, inode) of searched folders */
-    struct arena arena;   /* memory for skipped.first */
+    struct pair_map seen; /* set of (device, inode) of the folders that were searched */
+    struct arena arena;   /* memory for the paths in `first` of struct skipped */
     struct skipped no_trace, too_deep, unusable, nowhere, outside;
-    struct skipped unplaced; /* skipped inputs that are not reported by the reader of any format */
-    bool has_file;           /* a file in the current folder is a trace */
-    /* name of the main file that a file in the current folder needs; NULL if none does */
+    struct skipped unplaced; /* skipped inputs that the reader of no format reports */
+    bool has_file;           /* true if a file in the current folder is a trace */
+    /* name of the main file that a file in the current folder needs; NULL if no file needs one */
     const char *main_file;
     const char *unusable_why;
     ttr_reader **reader;
     size_t readers_n, readers_capacity;
-    ttr_reader **unreadable; /* readers that report unreadable traces as damage */
+    /* readers that report unreadable traces as damage, merged after the others */
+    ttr_reader **unreadable;
     size_t unreadable_n, unreadable_capacity;
-    ttr_error reason;  /* error of the first unreadable trace */
-    struct part *part; /* folders that `finish` opens */
+    ttr_error reason;  /* error with which the first unreadable trace failed */
+    struct part *part; /* folders that the function `finish` opens */
     size_t parts_n, parts_capacity;
-    size_t readable_parts_n; /* number of elements of `part` with a usable main file */
+    /* number of elements of `part` of which the main file is usable */
+    size_t readable_parts_n;
     uint64_t files;
 };
 
-/* Names of the entries of one folder. */
+/* Names of all files and folders in one folder. */
 struct names {
     struct arena arena;
     const char **name;
@@ -92,7 +97,7 @@ struct names {
 
 static ttr_status search_folder(struct search *search, const struct stat *about, ttr_error *error);
 
-/* Counts a skipped input and keeps the path of the first. If memory runs out, only the path is
+/* Counts a skipped input, and stores the path of the first one. If memory is out, only the path is
  * lost. */
 static void count_skipped(struct search *search, struct skipped *skipped)
 {
@@ -100,8 +105,8 @@ static void count_skipped(struct search *search, struct skipped *skipped)
         skipped->first = arena_copy(&search->arena, search->path, search->n);
 }
 
-/* Copies the error `reason` to `error`, with the current path before its text unless the text
- * contains it, and returns its status. */
+/* Copies `reason` to `error` and returns its status. Puts the current path in front of the text,
+ * unless the text contains the path. */
 static ttr_status fail_with_path(const char *path, const ttr_error *reason, ttr_error *error)
 {
     const bool is_named = reason->status == TTR_E_NOMEM || strstr(reason->text, path);
@@ -111,8 +116,8 @@ static ttr_status fail_with_path(const char *path, const ttr_error *reason, ttr_
     return error_set_option(error, status, ctx.option);
 }
 
-/* If `reason` shows that a file cannot be read alone, returns the name of the main file it needs;
- * else NULL. */
+/* Returns the name of the main file that a file needs, if `reason` shows that it cannot be read
+ * alone; else NULL. */
 static const char *find_missing_main_file(const ttr_error *reason)
 {
     const struct format *format = format_find(reason->format);
@@ -126,7 +131,7 @@ static bool has_strict_flag(const struct search *search)
 }
 
 /* Adds a reader that reports `reason` as damage at the current path. Fails with `reason` if the
- * input did not cause it (memory, misuse), or if reading is strict. */
+ * input is not its cause (memory, misuse), or if reading is strict. */
 static ttr_status add_unreadable_reader(struct search *search, const ttr_error *reason,
                                         ttr_error *error)
 {
@@ -151,8 +156,8 @@ static ttr_status add_unreadable_reader(struct search *search, const ttr_error *
     return TTR_OK;
 }
 
-/* Adds an opened reader to the list. If `reader` is NULL, counts the input as skipped or
- * unreadable, depending on `reason`. */
+/* Adds an open reader to the list. If `reader` is NULL, counts the input as skipped or as
+ * unreadable, according to `reason`. */
 static ttr_status add_reader(struct search *search, ttr_reader *reader, const ttr_error *reason,
                              ttr_error *error)
 {
@@ -176,8 +181,8 @@ static ttr_status add_file(struct search *search, ttr_error *error)
     ttr_error reason = {0};
     ttr_read_options each =
         search->options ? *search->options : (ttr_read_options){.size = sizeof each};
-    /* definitions are valid for one file only, so they are not requested if several files are
-     * merged */
+    /* definitions are valid for one file only, so do not request them if several files are merged
+     */
     each.flags &= ~TTR_READ_DEFINITIONS;
     search->files++;
     ttr_reader *reader = search->open_file(search->t, search->path, &each, &reason);
@@ -187,7 +192,8 @@ static ttr_status add_file(struct search *search, ttr_error *error)
     return add_reader(search, reader, &reason, error);
 }
 
-/* Appends a name to the current path. Returns false if the path would exceed PATH_MAX. */
+/* Appends a slash and a name to the current path. Returns false if the path would exceed
+ * PATH_MAX. */
 static bool append_to_path(struct search *search, const char *name)
 {
     size_t n = strlen(name), slash = search->n > 0 && search->path[search->n - 1] != '/';
@@ -213,7 +219,7 @@ static void names_free(struct names *names)
     arena_free(&names->arena);
 }
 
-/* Reads the names of a folder's entries, except hidden ones, and sorts them. */
+/* Reads the names in a folder, except hidden ones, and sorts them. */
 static ttr_status read_names(struct names *names, const char *folder, ttr_error *error)
 {
     const struct alloc *alloc = names->arena.alloc;
@@ -222,7 +228,7 @@ static ttr_status read_names(struct names *names, const char *folder, ttr_error 
         return fail_sys(error, errno, NO_OFFSET, "cannot look into %s", folder);
     bool is_fine = true;
     const struct dirent *entry;
-    /* POSIX allows readdir if no other thread uses the same stream. */
+    /* POSIX allows threads to call readdir at the same time for different streams. */
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, is_fine && (entry = readdir(directory))) {
         if (entry->d_name[0] == '.')
@@ -246,8 +252,8 @@ static ttr_status read_names(struct names *names, const char *folder, ttr_error 
     return TTR_OK;
 }
 
-/* Sets *is_index to true if the folder at the current path contains only LTTng's index of the files
- * next to it. */
+/* Sets *is_index to true if the folder at the current path contains only LTTng's index of the
+ * files beside it. */
 static ttr_status check_index_folder(const struct search *search, bool *is_index, ttr_error *error)
 {
     struct names names = {.n = 0};
@@ -260,9 +266,9 @@ static ttr_status check_index_folder(const struct search *search, bool *is_index
     return status;
 }
 
-/* Handles a failed stat of the current path. Ignores a file that was deleted meanwhile; counts a
- * dangling link. Fails for all other reasons, because a trace could be missed. */
-static ttr_status handle_failed_stat(struct search *search, int reason, ttr_error *error)
+/* Decides what a failed stat of the current path means. Ignores a file that was deleted meanwhile,
+ * and counts a dangling link. Fails for all other reasons, because a trace could be missed. */
+static ttr_status ignore_or_report_failed_stat(struct search *search, int reason, ttr_error *error)
 {
     struct stat link;
     if (reason != ENOENT && reason != ELOOP)
@@ -272,7 +278,7 @@ static ttr_status handle_failed_stat(struct search *search, int reason, ttr_erro
     return TTR_OK;
 }
 
-/* Searches a sub-folder. If it cannot be searched, reports that as damage of the sub-folder. */
+/* Searches a sub-folder. If the sub-folder cannot be searched, reports this as its damage. */
 static ttr_status add_folder(struct search *search, const char *name, const struct stat *about,
                              ttr_error *error)
 {
@@ -316,12 +322,12 @@ static bool is_link_to_outside(struct search *search)
            (target[n] != '/' && target[n] != '\0');
 }
 
-/* Adds the file or folder at the current path. */
+/* Adds the file or folder at the current path to the traces to open. */
 static ttr_status add_path(struct search *search, const char *name, ttr_error *error)
 {
     struct stat about;
     if (stat(search->path, &about) != 0)
-        return handle_failed_stat(search, errno, error);
+        return ignore_or_report_failed_stat(search, errno, error);
     if (!(search->options && search->options->flags & TTR_READ_FOLLOW_LINKS) &&
         is_link_to_outside(search)) {
         count_skipped(search, &search->outside);
@@ -332,7 +338,7 @@ static ttr_status add_path(struct search *search, const char *name, ttr_error *e
     return S_ISDIR(about.st_mode) ? add_folder(search, name, &about, error) : TTR_OK;
 }
 
-/* Returns the format of folders that have a main file of this name; NULL = none. */
+/* Returns the format of which folders have a main file with this name; NULL if there is none. */
 static const struct format *find_format_of_main_file(const char *name)
 {
     for (size_t i = 0; format_at(i); i++)
@@ -353,8 +359,8 @@ static bool is_file_all_zeros(const char *path)
     return n > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n - 1) == 0;
 }
 
-/* Returns the name of the current folder's main file if it is empty, zeroed or not a regular file,
- * and another file has content. Returns NULL if the folder has no such main file. */
+/* Returns the name of the current folder's main file if the file is empty, all zeros or not a
+ * regular file, although another file has content. Returns NULL in all other cases. */
 static const char *find_empty_main_file(struct search *search, const struct names *names)
 {
     const char *empty = NULL;
@@ -363,7 +369,8 @@ static const char *find_empty_main_file(struct search *search, const struct name
     for (size_t i = 0; i < names->n; i++) {
         struct stat about;
         if (!append_to_path(search, names->name[i]) || stat(search->path, &about) != 0)
-            about = (struct stat){.st_mode = 0}; /* stat fails for a dangling link */
+            /* stat has failed, as for a dangling link */
+            about = (struct stat){.st_mode = 0};
         const bool is_main_file = find_format_of_main_file(names->name[i]) != NULL,
                    is_file = S_ISREG(about.st_mode);
         const bool has_some =
@@ -377,8 +384,8 @@ static const char *find_empty_main_file(struct search *search, const struct name
     return has_bytes ? empty : NULL;
 }
 
-/* Adds the folder at the current path to the folders that `finish` opens. `why`: reason why its
- * main file is unusable; NULL if it is usable. */
+/* Adds the folder at the current path to the folders that `finish` opens. `why` is the reason why
+ * its main file is unusable, or NULL if it is usable. */
 static ttr_status add_reader_of_format(struct search *search, const struct format *format,
                                        const char *why, ttr_error *error)
 {
@@ -397,7 +404,7 @@ static ttr_status add_reader_of_format(struct search *search, const struct forma
     return TTR_OK;
 }
 
-/* Returns the reason why the main file at the path is unusable. */
+/* Returns the reason why the main file at `path` is unusable. */
 static const char *describe_unusable_main_file(const char *path)
 {
     struct stat about;
@@ -412,7 +419,7 @@ static const char *describe_unusable_main_file(const char *path)
     return is_file_all_zeros(path) ? "full of zeros" : "none of any known kind";
 }
 
-/* Adds the current folder as one with an unusable main file, and counts it. */
+/* Adds the current folder, of which the main file is unusable, and counts it. */
 static ttr_status add_folder_without_main_file(struct search *search, const char *main_file,
                                                ttr_error *error)
 {
@@ -438,8 +445,8 @@ static ttr_status add_folder_without_main_file(struct search *search, const char
     return sentence ? add_reader_of_format(search, format, sentence, error) : fail_memory(error);
 }
 
-/* Returns the name of a main file in the folder at the current path that exists but cannot be
- * read; NULL = none. */
+/* Returns the name of a main file in the current folder that exists but cannot be read; NULL if
+ * there is none. */
 static const char *find_unreadable_main_file(struct search *search)
 {
     const char *locked = NULL;
@@ -456,9 +463,9 @@ static const char *find_unreadable_main_file(struct search *search)
     return locked;
 }
 
-/* Handles a folder of which the format could not be determined. Reports damage if a main file
- * cannot be read; otherwise fails with `reason`. */
-static ttr_status handle_undetectable_folder(struct search *search, const ttr_error *reason,
+/* Reports damage if a main file in the folder at the current path cannot be read; otherwise fails
+ * with `reason`. Called if the folder's format could not be determined. */
+static ttr_status report_undetectable_folder(struct search *search, const ttr_error *reason,
                                              ttr_error *error)
 {
     const char *main_file =
@@ -469,8 +476,9 @@ static ttr_status handle_undetectable_folder(struct search *search, const ttr_er
                      : fail_with_path(search->path, reason, error);
 }
 
-/* Adds the file or folder named `name` in the current folder. */
-static ttr_status add_name(struct search *search, const char *name, ttr_error *error)
+/* Adds the file or folder with this name in the current folder to the traces to open. */
+static ttr_status add_entry_of_current_folder(struct search *search, const char *name,
+                                              ttr_error *error)
 {
     size_t n = search->n;
     ttr_status status = append_to_path(search, name) ? add_path(search, name, error) : TTR_OK;
@@ -489,7 +497,7 @@ static ttr_status add_folder_names(struct search *search, ttr_error *error)
     search->main_file = NULL;
     ttr_status status = read_names(&names, search->path, error);
     for (size_t i = 0; i < names.n && status == TTR_OK && context_should_continue(search->t); i++)
-        status = add_name(search, names.name[i], error);
+        status = add_entry_of_current_folder(search, names.name[i], error);
     const char *unusable =
         search->main_file ? search->main_file : find_empty_main_file(search, &names);
     if (unusable && !search->has_file && status == TTR_OK)
@@ -500,7 +508,7 @@ static ttr_status add_folder_names(struct search *search, ttr_error *error)
     return status;
 }
 
-/* Handles the folder at the current path: opens it as a trace, or searches it. */
+/* Opens the folder at the current path as a trace, or searches it for traces. */
 static ttr_status search_folder(struct search *search, const struct stat *about, ttr_error *error)
 {
     const struct format *format;
@@ -510,7 +518,7 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
     if (!pair_map_put(&search->seen, about->st_dev, about->st_ino, 1))
         return fail_memory(error);
     if (find_folder_format(search->t, search->path, search->options, &format, &reason) != TTR_OK)
-        return handle_undetectable_folder(search, &reason, error);
+        return report_undetectable_folder(search, &reason, error);
     if (!format)
         return add_folder_names(search, error);
     if (format->folder->open_together)
@@ -538,8 +546,9 @@ static void add_skip_notes(const struct search *search, const struct skipped *sk
     }
 }
 
-/* Returns the path of the first skipped input, or a substitute text if memory for it ran out. */
-static const char *skipped_path(const struct skipped *unusable)
+/* Returns the path of the first skipped input, or a substitute if there was no memory for the
+ * path. */
+static const char *get_path_of_first_skipped_input(const struct skipped *unusable)
 {
     return unusable->first ? unusable->first : "a file that others need";
 }
@@ -551,7 +560,8 @@ static void add_all_skip_notes(const struct search *search)
     add_skip_notes(search, &search->no_trace, "directory.passed-over",
                    "%s is not a trace and was skipped", first ? first : "a file");
     add_skip_notes(search, &search->unplaced, "directory.bad-main-file", UNUSABLE_MAIN_FILE_TEXT,
-                   skipped_path(&search->unplaced), search->unusable_why, "that folder alone");
+                   get_path_of_first_skipped_input(&search->unplaced), search->unusable_why,
+                   "that folder alone");
     add_skip_notes(
         search, &search->too_deep, "directory.too-deep",
         "%s is deeper than %u levels and was not looked into: what is in it must be named",
@@ -596,11 +606,12 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
         search->t, &(struct found_folders){found, n, has_others},
         select_reader_options(format, search->options, &ctx), &reason);
     alloc_free(alloc, found, capacity, sizeof *found);
-    if (traces_n > 1) { /* with several traces, the path of one would be misleading */
+    /* with several traces, the path of only one would be misleading */
+    if (traces_n > 1) {
         search->n = search->root_n;
         search->path[search->n] = '\0';
     }
-    if (!reader && !has_others) /* the directory contains nothing else to read */
+    if (!reader && !has_others) /* true if the directory contains nothing else that can be read */
         return fail_with_path(search->path, &reason, error);
     return add_reader(search, reader, &reason, error);
 }
@@ -616,8 +627,8 @@ static bool directory_has_files(struct search *search, const char *path)
     return is_there;
 }
 
-/* Appends the readers of unreadable traces to the list. They are last, because the merged trace
- * gets its properties from the first reader. */
+/* Appends the readers of unreadable traces to the list. They are last, because a merged trace has
+ * the properties of its first reader. */
 static bool append_unreadable_readers(struct search *search, ttr_error *error)
 {
     const size_t n = search->readers_n + search->unreadable_n;
@@ -634,7 +645,7 @@ static bool append_unreadable_readers(struct search *search, ttr_error *error)
 
 static ttr_reader *merge_found_readers(struct search *search, const char *path, ttr_error *error)
 {
-    /* Loop until all folders are open. If nothing is readable, fail with the reason why the main
+    /* Repeat until all folders are open. If nothing can be read, fail with the reason why the main
      * files are unusable. */
     while (search->parts_n > 0 && search->readers_n + search->readable_parts_n > 0)
         if (open_parts_of_one_format(search, error) != TTR_OK)
@@ -645,8 +656,8 @@ static ttr_reader *merge_found_readers(struct search *search, const char *path, 
         return open_folder(search->t, path, NULL, anchored, search->options, error);
     if (search->unusable.n && (has_strict_flag(search) || search->readers_n == 0)) {
         (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET,
-                   UNUSABLE_MAIN_FILE_TEXT, skipped_path(&search->unusable), search->unusable_why,
-                   search->readers_n ? "that folder alone" : "the folder");
+                   UNUSABLE_MAIN_FILE_TEXT, get_path_of_first_skipped_input(&search->unusable),
+                   search->unusable_why, search->readers_n ? "that folder alone" : "the folder");
         (void)error_set_option(error, TTR_E_MALFORMED, "ctf.metadata");
         return NULL;
     }
@@ -675,7 +686,7 @@ static ttr_reader *merge_found_readers(struct search *search, const char *path, 
     if (!append_unreadable_readers(search, error))
         return NULL;
     size_t n = search->readers_n;
-    search->readers_n = 0; /* ttr_merge consumes the readers */
+    search->readers_n = 0; /* ttr_merge has become the owner of the readers */
     if (n == 1 && search->reader[0]->order == TTR_ORDER_TIME)
         return search->reader[0];
     return ttr_merge(search->t, search->reader, n, error);

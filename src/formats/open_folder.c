@@ -17,7 +17,8 @@ static bool is_regular_file(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/* Joins a folder's path and a file name. Returns false if the result exceeds PATH_MAX bytes. */
+/* Joins the path of a folder and a file name. Returns false if the result has more than PATH_MAX
+ * bytes. */
 static bool join_path(char path[static PATH_MAX], const char *folder, const char *name)
 {
     size_t n = strlen(folder);
@@ -38,8 +39,8 @@ static ttr_status detect_path_bid(ttr *t, const char *path, const struct format 
     return status;
 }
 
-/* Returns true if `option` is the option that replaces the main file of the format's folders. */
-static bool replaces_main_file(const struct format *format, const char *option)
+/* Returns true if `option` replaces the main file in folders of this format. */
+static bool is_main_file_option(const struct format *format, const char *option)
 {
     size_t n = strlen(format->name), key_n = strlen(format->folder->main_file_option);
     if (strncmp(option, format->name, n) == 0 && option[n] == '.')
@@ -53,15 +54,15 @@ const struct format *find_format_with_file_option(const ttr_read_options *option
     for (; given && *given; given++)
         for (size_t i = 0; format_at(i); i++)
             if (format_at(i)->folder && format_at(i)->folder->main_file_option &&
-                replaces_main_file(format_at(i), *given))
+                is_main_file_option(format_at(i), *given))
                 return format_at(i);
     return NULL;
 }
 
-/* Sets *has to true if the folder has a file with the main file's name and another file that the
- * format bids for. */
-static ttr_status folder_has_parts(ttr *t, const char *path, const struct format *format, bool *has,
-                                   ttr_error *error)
+/* Sets *has to true if the folder contains a file with the main file's name, and another file for
+ * which the format bids. */
+static ttr_status check_folder_has_parts(ttr *t, const char *path, const struct format *format,
+                                         bool *has, ttr_error *error)
 {
     char name[PATH_MAX];
     const struct folder_file *file;
@@ -126,7 +127,7 @@ ttr_status find_folder_format(ttr *t, const char *path, const ttr_read_options *
     if (status != TTR_OK || *format || !anchored ||
         (options->from && strcmp(options->from, anchored->name) != 0))
         return status;
-    status = folder_has_parts(t, path, anchored, &has, error);
+    status = check_folder_has_parts(t, path, anchored, &has, error);
     *format = has ? anchored : NULL;
     return status;
 }
@@ -142,9 +143,9 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
                   : NULL;
 }
 
-/* Returns the format of the trace that the file is part of: the main file is in the same folder, or
- * an option replaces it. Returns NULL if the file is not part of a trace; the error of opening the
- * file alone is reported then. */
+/* Returns the format of the trace to which a file belongs: the main file is in the same folder, or
+ * an option replaces it. Returns NULL if the file belongs to no trace; the caller then reports the
+ * error of opening the file alone. */
 static const struct format *find_format_with_main_file_beside(ttr *t, const char *path,
                                                               const char *folder,
                                                               const ttr_read_options *options)

@@ -4,7 +4,7 @@
 
 #include "model/format.h"
 
-/* Returns the i-th format; NULL if i is out of range. */
+/* Returns format number `i` in the list of formats; NULL if there are fewer formats. */
 const struct format *format_at(size_t i);
 
 #endif

@@ -130,7 +130,7 @@ static void check_losses(uint64_t seed)
 {
     enum { PACKETS = 500, DELAY_MAX = 20 };
     struct receiver_scene scene = {.work = work, .options.output = -1};
-    ttr_receiver_totals totals;
+    ttr_receiver_totals totals = {0};
     uint64_t random = seed, dropped = 0, repeated = 0, sent = 0;
     static uint32_t when[PACKETS];
     static uint8_t copies[PACKETS];

@@ -44,9 +44,9 @@ static bool peek_main_file(struct remote *remote, struct fed_packet *packet)
 static bool peek_queue(struct remote *remote, struct fed_packet *packet)
 {
     struct file_frame frame;
-    const uint8_t *bytes = remote->queue.bytes + remote->queue_at;
     if (remote->queue_at == remote->queue.n)
         return false;
+    const uint8_t *bytes = remote->queue.bytes + remote->queue_at;
     const size_t n = (size_t)file_frame_transfer.get_size(bytes, UINT32_MAX);
     if (!file_frame_parse(bytes, n, &frame)) {
         remote->queue_at += n;

@@ -23,8 +23,9 @@ void view_append_info(const struct view_data *view, struct reply *out)
     for (size_t i = 0; i < view->rows_n; i++)
         items += view->rows[i].n;
     reply_json_int(out, (int64_t)items);
-    reply_print(out, ",\"epoch\":%" PRIu32 ",\"partial\":%s,\"live\":%s", view->epoch,
-                view->is_partial ? "true" : "false", view->is_live ? "true" : "false");
+    reply_print(out, ",\"serial\":%" PRIu32 ",\"epoch\":%" PRIu32 ",\"partial\":%s,\"live\":%s",
+                view->serial, view->epoch, view->is_partial ? "true" : "false",
+                view->is_live ? "true" : "false");
     reply_append(out, ",\"overview\":[", 13);
     for (size_t i = 0; i < VIEW_OVERVIEW; i++)
         reply_print(out, "%s%" PRIu32, i ? "," : "", view->overview[i]);

@@ -146,16 +146,16 @@ static bool send_cookie(const struct connection *connection)
 static bool stream_events(const struct connection *connection, ttr_view *view)
 {
     char head[2048];
+    unsigned version = atomic_load(&view->version); /* the page may have older rows */
     const int n =
         snprintf(head, sizeof head,
                  "HTTP/1.1 200 OK\r\n%sContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
-                 "data: open\n\n",
-                 security_lines);
+                 "data: %u\n\n",
+                 security_lines, version);
     (void)atomic_fetch_add(&view->pages, 1);
     if (view->first)
         (void)atomic_fetch_add(&view->first->pages, 1);
     atomic_store(&connection->view->had_page, true);
-    unsigned version = atomic_load(&view->version);
     bool is_open = n > 0 && send_all(connection, head, (size_t)n);
     while (is_open && !atomic_load(&connection->view->is_stopping)) {
         struct pollfd ready = {.fd = connection->fd, .events = POLLIN};

@@ -48,6 +48,7 @@ static void replace_data(struct reading *reading, struct view_data *data, ttr_qu
 {
     ttr_view *view = reading->view;
     ttr_store *const old_store = view->store == reading->store ? NULL : view->store;
+    data->serial = (uint32_t)atomic_load(&view->version) + 1;
     (void)pthread_rwlock_wrlock(&view->data_lock);
     struct view_data *const old = view->data;
     view->data = data;

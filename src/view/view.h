@@ -114,6 +114,7 @@ struct view_data {
     uint32_t *name_of_text; /* name id + 1 of each text, indexed by text id of the context */
     size_t name_of_text_n;
     uint32_t overview[VIEW_OVERVIEW];
+    uint32_t serial; /* version of the view that shows it */
     uint32_t epoch;  /* names keep their ids as long as it is the same */
     bool is_partial; /* more events are read */
     bool is_live;    /* the page follows the end of the trace */

@@ -352,6 +352,59 @@ static void page_cannot_define_views(void **state)
                  200, "[5,3");
 }
 
+/* A live trace keeps at least half of the limit, and nothing older than the limit. */
+static void reading_with_a_limit_keeps_the_last_events(void **state)
+{
+    (void)state;
+    ttr_error error;
+    for (int64_t i = 0; i < 1000; i++)
+        add_event(TTR_KIND_SPAN, i < 500 ? "old" : "new", i * 10)->duration = 5;
+    const struct memory_events list = {
+        .event = events, .n = events_n, .order = TTR_ORDER_TIME, .batch_max = 7};
+    for (uint64_t limit = 0; limit <= 400; limit += 80) {
+        ttr_reader *in = memory_reader(t, &list);
+        const ttr_view_reading options = {.size = sizeof options, .events_max = limit};
+        view = ttr_view_new(NULL, NULL, &error);
+        assert_int_equal(ttr_view_read(view, t, in, &options, &error), TTR_OK);
+        const uint64_t n = view->data->rows[0].n;
+        assert_true(limit == 0 ? n == 1000 : n >= limit / 2 && n <= limit + 14);
+        assert_int_equal(view->data->start + view->data->end, 9995);
+        assert_false(view->data->is_partial);
+        check_answer("/query", "sql=SELECT+max(ts)+FROM+slice", 200, "[[9990]]");
+        check_answer("/search", "q=new&t=0&dir=n", 200, "\"row\":0,");
+        ttr_close(in);
+        ttr_view_free(view);
+        view = NULL;
+    }
+}
+
+/* A second trace replaces the first one when it has been read, and not before. */
+static void failed_reading_keeps_the_rows(void **state)
+{
+    (void)state;
+    ttr_error error;
+    add_event(TTR_KIND_SPAN, "first", 0)->duration = 5;
+    struct memory_events list = {.event = events, .n = 1, .order = TTR_ORDER_TIME};
+    ttr_reader *in = memory_reader(t, &list);
+    view = ttr_view_new(NULL, NULL, &error);
+    check_answer("/info", "", 200, "\"items\":0,\"serial\":0,\"epoch\":0,\"partial\":true");
+    check_answer("/query", "sql=SELECT+1", 200, "being read");
+    assert_int_equal(ttr_view_read(view, t, in, NULL, &error), TTR_OK);
+    ttr_close(in);
+    add_event(TTR_KIND_SPAN, "second", 10)->duration = 5;
+    list.n = 2;
+    list.ending = TTR_E_MALFORMED;
+    in = memory_reader(t, &list);
+    assert_int_equal(ttr_view_read(view, t, in, NULL, &error), TTR_E_MALFORMED);
+    ttr_close(in);
+    check_answer("/info", "", 200, "\"items\":1,");
+    list.ending = TTR_OK;
+    in = memory_reader(t, &list);
+    assert_int_equal(ttr_view_read(view, t, in, NULL, &error), TTR_OK);
+    ttr_close(in);
+    check_answer("/info", "", 200, "\"items\":2,");
+}
+
 /* --- Requests --- */
 
 static int check_request(const char *text)
@@ -431,6 +484,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(values_of_a_counter_hold_until_the_next, set_up, tear_down),
         cmocka_unit_test_setup_teardown(answers_describe_the_trace, set_up, tear_down),
         cmocka_unit_test_setup_teardown(search_visits_hits_of_equal_start, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reading_with_a_limit_keeps_the_last_events, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(failed_reading_keeps_the_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(page_cannot_define_views, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_names_are_cut_and_cleaned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(empty_trace_has_a_view, set_up, tear_down),

@@ -14,6 +14,11 @@ has_files()
     [ "$(find "$1" -type f | wc -l)" = "$2" ] && [ "$(find "$1" -type f -exec cat {} + | wc -c)" = "$3" ]
 }
 
+has_bytes()
+{
+    [ "$(wc -c <"$1")" = "$2" ]
+}
+
 # await_events FOLDER N: N events of 46 bytes arrive; epochs may be repeated.
 has_events()
 {
@@ -46,6 +51,31 @@ for transport in udp tcp; do
     says ${transport}_file_has_the_attributes 'ready = 99' "$tracetta" cat "$work/$transport"
     says ${transport}_file_is_complete 'whole.*100 events' "$tracetta" check "$work/$transport"
 done
+
+# An epoch that arrives after the events holds for all of them.
+for transport in udp tcp; do
+    listen "$transport::0" -o "$work/late-$transport"
+    "$python" "$send" $transport "$port" 100 1700000000000000000 0 60
+    await has_files "$work/late-$transport" 1 $((23 + 100 * 65))
+    stop
+    listen "$transport::0" -o "$work/late-$transport.heph"
+    "$python" "$send" $transport "$port" 100 1700000000000000000 0 60
+    await has_bytes "$work/late-$transport.heph" $((23 + 100 * 65))
+    stop
+    for output in "$work/late-$transport" "$work/late-$transport.heph"; do
+        says "late_epoch_holds_for_the_first_event_${output#"$work"/late-}" '"time_ns": *1700000000000000000,' "$tracetta" cat --format=jsonl --limit=1 "$output"
+        "$tracetta" cat --format=jsonl "$output" >"$work/late.jsonl" 2>&1
+        verdict "late_epoch_holds_for_each_event_${output#"$work"/late-}" $(($(grep -c '"time_ns": *170000000000[0-9]*,' "$work/late.jsonl") != 100)) "$(head -n 2 "$work/late.jsonl")"
+    done
+done
+
+# A merged trace has only times since 1970, also of 130 KB of events before the epoch.
+listen tcp::0 -o "$work/later.heph"
+"$python" "$send" tcp "$port" 2010 1700000000000000000 0 2000
+await has_bytes "$work/later.heph" $((23 + 2010 * 65))
+stop
+"$tracetta" cat --format=jsonl "$work/later.heph" >"$work/late.jsonl" 2>&1
+verdict late_epoch_holds_for_all_events_of_a_merged_trace $(($(grep -c '"time_ns": *170000000[0-9]*,' "$work/late.jsonl") != 2010)) "$(head -n 2 "$work/late.jsonl")"
 listen "unix:$work/socket" -o "$work/unix"
 "$python" "$send" unix "$work/socket" 10
 holds unix_packets_are_received await has_files "$work/unix" 1 $((23 + 10 * 65))

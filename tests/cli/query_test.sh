@@ -213,3 +213,10 @@ PROGRAM
 verdict "histogram_counts_what_sql_counts" $? ""
 says "histogram_has_bars" "^ +0 ns +[0-9,]+ .* #+$" "$tracetta" stat -q --histogram='*_1*' "$work/t.fxt"
 refuses "histogram_of_no_event_is_empty" 1 "no span or instant has a name like .none." "$tracetta" stat --histogram="none'" "$work/t.fxt"
+
+# A live input is read for a window of time.
+(cat "$work/t.fxt" && exec sleep 10) 2>/dev/null | "$tracetta" query -q --format=csv --window=1s - "SELECT count(*) FROM event" >"$work/.out" 2>"$work/.err" &
+reader=$!
+await is_gone $reader
+[ "$(tail -n 1 "$work/.out")" = 3000 ]
+verdict "window_ends_a_live_input" $? "$(cat "$work/.err")"

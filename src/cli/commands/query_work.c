@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,11 +92,25 @@ static int join_schemas(struct query_work *work)
     return OUTCOME_INPUT;
 }
 
-int query_work_open(struct query_work *work)
+/* Opens and reads all inputs, for the time of --window if it is given. */
+static int open_sessions(struct query_work *work)
 {
+    const int64_t window = work->call->set.window;
     int outcome = OUTCOME_FINE;
+    if (window > 0)
+        interrupt_after(window);
     for (size_t i = 0; outcome == OUTCOME_FINE && i < work->schemas_n; i++)
         outcome = query_session_open(&work->schemas[i].session);
+    if (window > 0)
+        interrupt_after(0);
+    if (interrupt_was_received() == SIGALRM)
+        interrupt_clear();
+    return outcome;
+}
+
+int query_work_open(struct query_work *work)
+{
+    int outcome = open_sessions(work);
     work->query = work->schemas[0].session.query;
     if (outcome == OUTCOME_FINE && work->query && work->schemas[0].name)
         outcome = join_schemas(work);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "cli/commands/command.h"
@@ -111,6 +112,24 @@ void interrupt_init(void)
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
     (void)signal(SIGBUS, handle_bus_error);
+}
+
+static void handle_alarm(int number)
+{
+    if (came)
+        return;
+    came = number;
+    (void)close(wake[1]);
+}
+
+void interrupt_after(int64_t ns)
+{
+    struct sigaction action = {.sa_handler = handle_alarm};
+    const struct itimerval timer = {
+        .it_value = {.tv_sec = ns / 1000000000, .tv_usec = ns % 1000000000 / 1000}};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGALRM, &action, NULL);
+    (void)setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 void interrupt_enable_dumps(void)

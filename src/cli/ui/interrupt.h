@@ -4,6 +4,7 @@
 #define TRACETTA_CLI_UI_INTERRUPT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Installs handlers for SIGINT, SIGTERM and SIGHUP. Ignores SIGPIPE and SIGXFSZ, so that writes
  * fail instead. Ends with a message at SIGBUS, which means that a mapped file was truncated. */
@@ -15,6 +16,10 @@ int interrupt_was_received(void);
 /* Forgets the signal, for work that follows the usual end of a command. The next signal interrupts
  * that work. */
 void interrupt_clear(void);
+
+/* Ends reading after a time, as a signal does: interrupt_was_received then returns SIGALRM. 0 ns
+ * cancels it. */
+void interrupt_after(int64_t ns);
 
 /* Returns a descriptor for poll that becomes readable at a signal, or -1. */
 int interrupt_get_wake_fd(void);

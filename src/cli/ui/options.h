@@ -75,6 +75,7 @@ struct settings {
     uint64_t memory_max;             /* bytes of the tables of a store */
     const char *histogram;           /* glob of names */
     const char *serve, *socket_path; /* sockets of a server of query, and of a client */
+    int64_t window;                  /* ns that query reads its inputs; 0 = to their end */
     int64_t timeout;                 /* ns that the statements may take; 0 = any */
     bool interactive;                /* query opens a shell */
     bool no_cache;                   /* stores are neither loaded nor saved */

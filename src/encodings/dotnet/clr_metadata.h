@@ -77,7 +77,7 @@ struct clr_field_parser {
     /* bit 0: a field is a boolean; bit 1: a field is a byte. Some runtimes declare wrong sizes for
      * these types */
     uint8_t could_lie;
-    bool is_second; /* the fields are in the second notation (see above) */
+    bool is_second; /* true if the fields are in the second notation (see above) */
     bool is_out_of_memory;
     /* out: why the fields cannot be decoded, constant text; NULL if they are valid */
     const char *problem;

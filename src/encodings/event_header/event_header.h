@@ -136,7 +136,7 @@ struct event_header_describe_stored_field {
     /* stored enum event_header_format; 0 for the default of the encoding */
     uint8_t format;
     bool is_big_endian;
-    bool is_element; /* the field is an array element, so it has no name */
+    bool is_element; /* true if the field is an array element, so it has no name */
 };
 
 /* Describes how the field that ttr_fields_next() returned last is stored. Returns false if

@@ -34,7 +34,7 @@ struct event_header_field_iter {
     size_t attribute; /* offset of the next attribute in `name` */
     uint32_t index;   /* index of the next field in the current stage */
     uint8_t stage, depth;
-    bool is_item; /* the field that was returned last is in the payload */
+    bool is_item; /* true if the field that was returned last is in the payload */
     /* the event has such fields; otherwise the stage is skipped */
     bool has_context, has_attributes;
 };

@@ -85,7 +85,8 @@ struct event_header_tracepoint {
     struct event_header_name name;
     /* data of the caller, which event_header_schema_owner() returns */
     const void *owner;
-    bool is_named; /* the tracepoint's name has the form that EventHeader prescribes */
+    /* true if the tracepoint's name has the form that EventHeader prescribes */
+    bool is_named;
     uint32_t skip, index;
     const struct event_header_plan *last; /* plan of the previous event, to try first */
 };
@@ -199,7 +200,7 @@ struct event_header_iter {
     /* number of structs and arrays that contain the last returned field */
     uint8_t depth;
     uint8_t levels;
-    /* the last returned field is an array element, so it has no name */
+    /* true if the last returned field is an array element, so it has no name */
     bool is_element;
     const char *why;
     /* stack of the structs that contain the current position; [0] is the event */

@@ -87,7 +87,7 @@ struct event_header_writer {
     size_t fields_n, capacity;
     /* bytes that the current top-level field needs in the payload at least */
     size_t least;
-    /* the current top-level field will not fit, so its other members are ignored */
+    /* true if the current top-level field will not fit, so its other members are ignored */
     bool is_cut;
     unsigned depth;
     /* last provider for which is_renamed was computed: whether its name must be changed */

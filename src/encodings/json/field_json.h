@@ -79,7 +79,7 @@ struct field_json {
     struct field_shape *shapes;     /* hash table of shapes by schema; NULL until needed */
     /* shape for the current event; NULL if its names are in `names` */
     struct field_shape *shape;
-    bool is_learning; /* the shape is being created from the current event */
+    bool is_learning; /* true if the shape is being created from the current event */
     /* number of names of this event that were appended from the shape */
     uint8_t shaped_n;
     struct shaped_name shaped[FIELD_JSON_SHAPE];

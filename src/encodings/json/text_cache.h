@@ -29,7 +29,7 @@ struct text_cache {
     struct buffer scratch;
     struct text_piece *pieces; /* array of pieces, by string id */
     size_t pieces_n;
-    bool failed; /* memory has run out; texts returned since then are empty */
+    bool failed; /* true if memory has run out; texts returned since then are empty */
 };
 
 void text_cache_init(struct text_cache *cache, const struct alloc *alloc, text_encode encode);

@@ -38,9 +38,9 @@ struct tracepoint_field {
     uint32_t offset, size;
     uint8_t shape, place; /* enum tracepoint_shape; enum tracepoint_location */
     uint8_t element;      /* bytes of an element if `shape` is ARRAY */
-    /* the integer, or the elements of an ARRAY, are signed ("signed:") */
+    /* true if the integer, or the elements of an ARRAY, are signed ("signed:") */
     bool is_signed;
-    bool is_array; /* the declaration contains brackets */
+    bool is_array; /* true if the declaration contains brackets */
     bool is_pointer;
 };
 
@@ -48,7 +48,7 @@ struct tracepoint_field {
 struct tracepoint_display {
     /* names of values of the field; NULL if it has none */
     const struct tracepoint_table *table;
-    bool is_flags; /* the names are those of bits, not of values */
+    bool is_flags; /* true if the names are those of bits, not of values */
     /* base in which the print format prints the field; 0 if unknown */
     uint8_t base;
 };
@@ -74,11 +74,11 @@ struct tracepoint {
     /* common_n: number of fields at the start that all tracepoints have (common_type ...) */
     uint32_t fields_n, common_n;
     uint32_t fixed_bytes; /* bytes of the shortest possible record */
-    /* the format file could not be parsed, so the tracepoint has no fields */
+    /* true if the format file could not be parsed, so the tracepoint has no fields */
     bool is_broken;
-    bool has_places; /* a field is located by DATA_LOC or REL_LOC */
-    /* the tracepoint is ftrace:bprint (trace_printk): each record refers to a print format of its
-     * own */
+    bool has_places; /* true if a field is located by DATA_LOC or REL_LOC */
+    /* true if the tracepoint is ftrace:bprint (trace_printk): each record refers to a print format
+     * of its own */
     bool is_bprint;
     /* decoder of EventHeader events, if the tracepoint has such events; else NULL */
     struct event_header_tracepoint *header;

@@ -223,7 +223,7 @@ struct tracepoint_item {
     int8_t bytes;            /* bytes of the argument */
     int8_t longs;            /* number of l modifiers; -1 for h, -2 for hh */
     bool is_left, has_zeros, has_prefix, has_sign, has_blank;
-    bool is_plain; /* the conversion has no flags, width or precision */
+    bool is_plain; /* true if the conversion has no flags, width or precision */
     /* has_star: width or precision is "*", with the value of node `star`; star_is_precision: it is
      * the precision */
     bool has_star, star_is_precision;

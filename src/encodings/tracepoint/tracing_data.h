@@ -43,8 +43,10 @@ struct tracing_data {
                  */
                 const char *what);
     void *ctx;
-    bool is_complete; /* the cursor has all bytes of the description or section */
-    bool is_resynced; /* parsing continued after damage; counts of formats are ignored */
+    /* true if the cursor has all bytes of the description or section */
+    bool is_complete;
+    /* true if parsing continued after damage; counts of formats are ignored */
+    bool is_resynced;
     /* offsets in the input from the first damaged format to where parsing continued after the last;
      * equal: no damage was found */
     uint64_t damage_at, damage_end;

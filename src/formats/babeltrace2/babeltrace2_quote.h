@@ -17,7 +17,7 @@ static inline bool is_special(uint8_t byte)
 
 /* Returns a bit mask of the special characters among the 16 at `p`. */
 #ifdef __SSE2__
-static inline uint32_t special_mask_of_16(const uint8_t *p)
+static inline uint32_t find_special_characters_in_16(const uint8_t *p)
 {
     typedef uint8_t sixteen __attribute__((vector_size(16)));
     sixteen x;
@@ -26,7 +26,7 @@ static inline uint32_t special_mask_of_16(const uint8_t *p)
         (__m128i)((x < 0x20) | ((x | 0x40) == 0x7f) | (x == '\\') | (x == '\'') | (x == '"')));
 }
 #else
-static inline uint32_t special_mask_of_16(const uint8_t *p)
+static inline uint32_t find_special_characters_in_16(const uint8_t *p)
 {
     uint32_t bits = 0;
     for (unsigned i = 0; i < 16; i++)
@@ -48,7 +48,7 @@ static inline uint32_t copy_last_bytes(char *at, const uint8_t *from, const uint
                       rest = both >> 8 * (16 - n);
         store_u64le(at, (uint64_t)rest);
         store_u64le(at + 8, (uint64_t)(rest >> 64));
-        return special_mask_of_16(limit - 16) >> (16 - n);
+        return find_special_characters_in_16(limit - 16) >> (16 - n);
     }
     for (unsigned i = 0; i < n; i++) {
         at[i] = (char)p[i];
@@ -65,7 +65,7 @@ static inline char *emit_plain_text(char *at, const uint8_t *from, const uint8_t
     uint32_t specials = 0;
     for (; limit - p >= 16 && !specials; p += 16, at += 16) {
         memcpy(at, p, 16);
-        specials = special_mask_of_16(p);
+        specials = find_special_characters_in_16(p);
     }
     if (specials)
         p -= 16, at -= 16;

@@ -9,6 +9,8 @@
  * to a base that keeps them small, because viewers store them as doubles.  chrome_finish always
  * closes the JSON. Left out: reading, definitions, and repair. Partly overlapping spans and begins
  * without an end are written unchanged. */
+#include <tracetta/meaning.h>
+
 #include "base/json_writer.h"
 #include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
@@ -226,6 +228,14 @@ static void add_event_args(struct ttr_writer *out, const ttr_event *event)
         chrome_add_attributes(ctx, event);
 }
 
+/* Returns true for the end of a flow that ttr_interpret found: it precedes the span that it leads
+ * to. Ends that a trace records are in their span. */
+static bool binds_to_next_span(const ttr *t, const ttr_event *event)
+{
+    ttr_event original;
+    return (event->flags & TTR_EVENT_ADDED) || ttr_event_original(t, event, &original);
+}
+
 /* Appends members that only events of some kinds have. `room` is memory for texts that are not
  * constant. */
 static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_event *event,
@@ -235,6 +245,8 @@ static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_
     char *at = room;
     line->extra = event->kind == TTR_KIND_INSTANT ? get_instant_scope(t, event, kind_format->extra)
                                                   : kind_format->extra;
+    if (event->kind == TTR_KIND_FLOW_END && binds_to_next_span(t, event))
+        line->extra = "";
     line->extra_n = strlen(line->extra);
     if (event->kind == TTR_KIND_SPAN)
         at = emit_microseconds(emit_constant(at, ",\"dur\":"), event->duration);

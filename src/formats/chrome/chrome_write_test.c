@@ -112,6 +112,18 @@ static void linked_events_have_hexadecimal_ids(void **state)
                  "0", "");
 }
 
+static void added_flow_end_binds_to_next_span(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    begin(&w, TTR_KIND_FLOW_END, 11000, "l");
+    ttr_event_attributes(w.builder)->link = 31;
+    ttr_event_attributes(w.builder)->flags |= TTR_EVENT_ADDED;
+    writing_end(&w);
+    expect_lines(&w, LINKED("f", "11", "}"), "0", "");
+}
+
 static void counter_args_have_only_numbers(void **state)
 {
     struct writing w;
@@ -480,6 +492,7 @@ int main(void)
         cmocka_unit_test(event_without_time_is_lost_and_sets_no_base),
         cmocka_unit_test(extreme_times_are_exact),
         cmocka_unit_test(linked_events_have_hexadecimal_ids),
+        cmocka_unit_test(added_flow_end_binds_to_next_span),
         cmocka_unit_test(counter_args_have_only_numbers),
         cmocka_unit_test(instant_scope_is_written),
         cmocka_unit_test(names_are_written_when_known),

@@ -200,7 +200,7 @@ static char *emit_comma_u64(char *at, bool is_known, uint64_t x)
     return is_known ? emit_u64(at, x) : at;
 }
 
-static bool has_kind_id(unsigned kind)
+static bool has_kind_with_id(unsigned kind)
 {
     return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) ||
            kind == TTR_KIND_COUNTER || kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
@@ -289,7 +289,7 @@ static void write_event_columns(struct ttr_writer *out, const ttr_event *event,
     at = emit_comma_u64(
         at, event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration),
         event->duration);
-    at = emit_comma_u64(at, has_kind_id(event->kind), event->link);
+    at = emit_comma_u64(at, has_kind_with_id(event->kind), event->link);
     at = emit_level(at, event);
     at = emit_comma_text(at, names->process);
     at = emit_comma_text(at, names->thread);

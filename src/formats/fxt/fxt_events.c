@@ -191,9 +191,9 @@ struct event_refs {
     ttr_id thread, category, name;
 };
 
-static enum fxt_convert_result resolve_other_refs(struct fxt_reader *reader,
-                                                  const struct fxt_record *record,
-                                                  struct event_refs *ids)
+static enum fxt_convert_result find_ids_of_inline_refs(struct fxt_reader *reader,
+                                                       const struct fxt_record *record,
+                                                       struct event_refs *ids)
 {
     uint64_t header = record->header;
     uint32_t thread = (uint32_t)fxt_get_bits(header, FXT_EVENT_THREAD);
@@ -211,8 +211,8 @@ static enum fxt_convert_result resolve_other_refs(struct fxt_reader *reader,
 
 /* Looks up thread, category and name of an event in the provider's tables. Returns false if one of
  * them is inline, or not defined. */
-static inline bool resolve_table_refs(const struct fxt_provider *provider, uint64_t header,
-                                      struct event_refs *ids)
+static inline bool find_ids_of_table_refs(const struct fxt_provider *provider, uint64_t header,
+                                          struct event_refs *ids)
 {
     uint32_t thread = (uint32_t)fxt_get_bits(header, FXT_EVENT_THREAD);
     uint32_t category = (uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY);
@@ -307,8 +307,8 @@ static FXT_INLINE enum fxt_convert_result emit_event(struct fxt_reader *reader,
     unsigned kind = (unsigned)fxt_get_bits(header, FXT_EVENT_KIND);
     uint32_t last = fxt_count_event_last_words(kind);
     struct event_refs ids;
-    if (FXT_UNLIKELY(!resolve_table_refs(provider, header, &ids))) {
-        enum fxt_convert_result result = resolve_other_refs(reader, record, &ids);
+    if (FXT_UNLIKELY(!find_ids_of_table_refs(provider, header, &ids))) {
+        enum fxt_convert_result result = find_ids_of_inline_refs(reader, record, &ids);
         if (result != FXT_CONVERTED)
             return result;
     }

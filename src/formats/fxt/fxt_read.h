@@ -46,7 +46,7 @@
 /* Members of the reader that are needed to decode fields later. */
 struct fxt_common {
     ttr *t;
-    bool is_big; /* words of the trace are big-endian */
+    bool is_big; /* true if words of the trace are big-endian */
 };
 
 /* State of a provider. Table slots hold ~id, so that a zero slot means "not defined". */
@@ -72,8 +72,9 @@ struct fxt_provider {
     bool is_anchored;
     uint32_t id;
     ttr_id name, track, schema;
-    bool has_attributes; /* the string table contains the name of an attribute */
-    size_t clock_index;  /* index of the provider's clock in in->clocks */
+    /* true if the string table contains the name of an attribute */
+    bool has_attributes;
+    size_t clock_index; /* index of the provider's clock in in->clocks */
     /* fxt_provider_detect_unix_time was called for an event */
     bool is_unix_time_checked;
 };
@@ -114,7 +115,8 @@ struct fxt_reader {
     int64_t last_time;
     /* all bytes from `at` up to this file offset are zero, even those that left the window */
     uint64_t zeros_end;
-    bool has_fields; /* the fields of an event in the batch may still be decoded */
+    /* true if the fields of an event in the batch may still be decoded */
+    bool has_fields;
     /* buffer of FXT_SIZE_MAX words for a record with a corrected size; NULL until needed */
     uint8_t *repaired;
 };
@@ -125,7 +127,7 @@ struct fxt_record {
     uint64_t header;
     uint64_t offset;
     uint32_t words; /* size of the record in words, which are all in the window */
-    /* the reader has accepted different sizes in header and content */
+    /* true if the reader has accepted different sizes in header and content */
     bool is_accepted;
 };
 
@@ -172,13 +174,14 @@ struct fxt_record_shape {
     uint32_t args;     /* number of arguments that the header declares */
     /* number of words for inline process and thread koids, in a context switch of both threads */
     uint32_t inline_words;
-    /* the type and subtype are known; otherwise the other members are invalid */
+    /* true if the type and subtype are known; otherwise the other members are invalid */
     bool is_known;
-    /* the content continues after the words in memory, so `total` is only a lower bound */
+    /* true if the content continues after the words in memory, so `total` is only a lower bound */
     bool is_cut;
-    /* an argument has size 0, so the arguments after it cannot be found */
+    /* true if an argument has size 0, so the arguments after it cannot be found */
     bool is_broken;
-    /* all reserved bits are zero and all values in range, so the record is certainly genuine */
+    /* true if all reserved bits are zero and all values in range, so the record is certainly
+     * genuine */
     bool is_clean;
 };
 
@@ -302,7 +305,7 @@ extern const struct field_ops fxt_field_ops;
  * results do not depend on the window size. */
 struct fxt_lookahead {
     struct fxt_span span;
-    bool is_end; /* the input ends after these words */
+    bool is_end; /* true if the input ends after these words */
 };
 
 /* Returns true if clean records start somewhere in the words [first, end) of the look-ahead. */

@@ -530,9 +530,9 @@ static enum fxt_convert_result convert_profiler_record(struct fxt_reader *reader
 
 /* Looks up category and name of a large blob, and moves *at to the word after their inline
  * strings. */
-static enum fxt_convert_result resolve_large_names(struct fxt_reader *reader,
-                                                   const struct fxt_record *record,
-                                                   ttr_event *names, uint32_t *at)
+static enum fxt_convert_result find_names_of_large_record(struct fxt_reader *reader,
+                                                          const struct fxt_record *record,
+                                                          ttr_event *names, uint32_t *at)
 {
     uint64_t refs = fxt_load_record_word(reader, record, 1);
     uint32_t category = (uint32_t)fxt_get_bits(refs, FXT_LARGE_CATEGORY),
@@ -558,7 +558,7 @@ static enum fxt_convert_result convert_large_record(struct fxt_reader *reader,
     if (!fits)
         return FXT_BAD_SIZE;
     bool has_time = fxt_get_bits(record->header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA;
-    enum fxt_convert_result result = resolve_large_names(reader, record, &names, &at);
+    enum fxt_convert_result result = find_names_of_large_record(reader, record, &names, &at);
     if (result == FXT_CONVERTED && has_time)
         result = fxt_resolve_thread(
             reader, record,

@@ -134,7 +134,7 @@ struct fxt_thread_names {
     /* writer->stamp when the thread's names were compared last; 0 if never */
     uint32_t stamp;
     ttr_id name; /* thread name that was last written */
-    /* an earlier record contains both koids, of the process and of the thread */
+    /* true if an earlier record contains both koids, of the process and of the thread */
     bool is_introduced;
     /* is_introduced is set and the koid is known, so fxt_get_thread_ref need not check anything */
     bool is_plain;
@@ -144,8 +144,8 @@ struct fxt_thread_names {
 struct fxt_copied {
     uint16_t source;
     bool is_active;
-    /* the copied trace has a provider record, so a section record can switch back to its provider
-     */
+    /* true if the copied trace has a provider record, so a section record can switch back to its
+     * provider */
     bool has_provider;
     uint32_t provider;
     struct clock_math clock;
@@ -157,8 +157,8 @@ struct fxt_writer {
     struct ttr_writer *out;
     const ttr_event *event; /* event that is being written */
     bool is_big, is_started, is_anchored, failed;
-    /* the current section is copied: its tables are those of the source, so encoded events must
-     * use inline refs */
+    /* true if the current section is copied: its tables are those of the source, so encoded events
+     * must use inline refs */
     bool is_inline;
     struct fxt_copied copied;
     struct fxt_written_provider *targets,
@@ -182,8 +182,8 @@ struct fxt_writer {
     uint32_t stamp;
     struct fxt_argument args[FXT_ARGS_MAX];
     uint32_t args_n, args_words, args_room;
-    bool is_full;   /* an argument was dropped, because a record has at most 15 */
-    bool has_scope; /* the event is an instant with the scope `scope` */
+    bool is_full;   /* true if an argument was dropped, because a record has at most 15 */
+    bool has_scope; /* true if the event is an instant with the scope `scope` */
     uint64_t scope;
     struct fxt_level level[FXT_DEPTH_MAX];
     uint32_t scratch_n, path_n;

@@ -91,8 +91,7 @@ enum symbols_kind {
 /* Payload layouts of an event type. Each is compiled when the first event needs it. */
 struct nettrace_layouts {
     const struct type *root; /* type of the payload; NULL if its fields are unknown */
-    /* layouts by index; valid if the layout's bit in `tried` is set; NULL if it could not be
-     * compiled */
+    /* layouts by index; valid if the layout's bit in `tried` is set; NULL if compiling failed */
     const struct layout *layout[NETTRACE_LAYOUTS_MAX];
     uint64_t offset; /* file offset of the metadata, for diagnostics */
     /* bit i is set if the value of root member i is converted before it is returned; valid if
@@ -101,8 +100,8 @@ struct nettrace_layouts {
     /* tried: bits of the layouts that were compiled; could_lie: bits of the index that may differ
      * from 0, because metadata do not state these sizes reliably */
     uint8_t tried, could_lie;
-    /* the fields of an event without labels are the members of the root; valid after layout 0 was
-     * compiled */
+    /* true if the fields of an event without labels are the members of the root; valid after
+     * layout 0 was compiled */
     bool is_plain;
 };
 
@@ -123,7 +122,7 @@ struct nettrace_type {
     uint32_t id, version;
     uint8_t level, opcode, kind;
     uint8_t span;         /* how begin and end events are paired (enum span_kind) */
-    bool has_misfits;     /* payloads do not end with the last field */
+    bool has_misfits;     /* true if payloads do not end with the last field */
     uint8_t symbols_kind; /* what its events declare (enum symbols_kind) */
     uint32_t number;      /* metadata number in the file */
     ttr_text message, description;
@@ -131,8 +130,8 @@ struct nettrace_type {
     const uint8_t *stored;
     uint32_t stored_n;
     ttr_event template; /* an event with the values that all events of the type have */
-    /* the metadata declare the fields; otherwise they are in the runtime's manifest and depend on
-     * the version */
+    /* true if the metadata declare the fields; otherwise they are in the runtime's manifest and
+     * depend on the version */
     bool has_stored_fields;
     /* V6: next copy of this type for another version, which a label declares; NULL at the end of
      * the list */
@@ -167,7 +166,7 @@ struct nettrace_capture_thread {
     /* `stamp` of that run; if the run at index `tail` has another stamp, its slot was used again */
     uint32_t tail_stamp;
     ttr_id track;
-    bool is_known; /* at least one event was scanned */
+    bool is_known; /* true if at least one event was scanned */
 };
 
 struct nettrace_threads {
@@ -370,17 +369,18 @@ struct nettrace_reader {
     uint64_t unscaled_ticks;
     uint64_t at;       /* file offset of the next object or block to read */
     bool emits_blocks; /* order=block: return each block's events at once */
-    bool has_trace;    /* the Trace object has been read */
-    bool is_over;      /* all input was read; waiting events may remain */
-    /* a sequence point was read: clear stacks and labels when all events before it were returned */
+    bool has_trace;    /* true if the Trace object has been read */
+    bool is_over;      /* true if all input was read; waiting events may remain */
+    /* true if stacks and labels must be cleared after the events before a sequence point */
     bool resets_stacks;
     bool resets_threads,
         resets_metadata; /* the sequence point also clears: threads; metadata numbers */
-    /* damage was found, so the next read must search for an object or block first */
+    /* true if damage was found, so the next read must search for an object or block first */
     bool needs_resync;
-    /* memory ran out in the field iterator, which cannot report errors; the next read reports it */
+    /* true if memory ran out in the field iterator, which cannot report errors; the next read
+     * reports it */
     bool is_out_of_memory;
-    ttr_status failed; /* status of the nettrace_order_emit() call that failed last */
+    ttr_status failed; /* status of the nettrace_emit_ordered_events() call that failed last */
     struct nettrace_types types;
     struct nettrace_threads threads;
     struct nettrace_order order;
@@ -391,8 +391,8 @@ struct nettrace_reader {
      * skipped */
     int64_t from, to;
     bool has_range;
-    bool has_jit;               /* a type is MethodJittingStarted (begins a compilation) */
-    bool has_universal;         /* an event type has the provider Universal.System */
+    bool has_jit;               /* true if a type is MethodJittingStarted (begins a compilation) */
+    bool has_universal;         /* true if an event type has the provider Universal.System */
     struct arena arena;         /* memory of the event types; freed when the reader is closed */
     struct arena scratch;       /* memory of the texts in the current batch */
     struct buffer symbol;       /* buffer in which symbol names are built */
@@ -405,7 +405,8 @@ struct nettrace_reader {
     /* number of events in the current block that could be decoded, even if their metadata are
      * undefined */
     uint32_t known_events;
-    bool has_bad_metadata;             /* metadata in the current block end before the event id */
+    /* true if metadata in the current block end before the event id */
+    bool has_bad_metadata;
     struct nettrace_segments segments; /* segments of the current block if it is damaged */
     /* number of blocks with headers that state the exact times of their events; number of all
      * other blocks */
@@ -481,11 +482,12 @@ TTR_MUST ttr_status nettrace_resync(struct nettrace_reader *reader);
 /* Where a V6 block ends, as nettrace_measure_block6() found. */
 struct nettrace_block_extent {
     uint64_t size;
-    uint64_t next;       /* offset of the next block if `size` is wrong; else 0 */
-    bool is_cut;         /* the input ends inside the block */
-    bool is_lost;        /* the size that the block declares is wrong */
-    bool is_strange;     /* the kind of the block is unknown, but it contains events */
-    bool is_short_chain; /* only one or two blocks follow at `next` */
+    uint64_t next; /* offset of the next block if `size` is wrong; else 0 */
+    bool is_cut;   /* true if the input ends inside the block */
+    bool is_lost;  /* true if the size that the block declares is wrong */
+    /* true if the kind of the block is unknown, but it contains events */
+    bool is_strange;
+    bool is_short_chain; /* true if only one or two blocks follow at `next` */
 };
 
 TTR_MUST ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at,
@@ -498,10 +500,10 @@ struct nettrace_block {
     uint64_t offset;            /* file offset of `begin` */
     uint64_t least, most;       /* ticks that its header states; valid if has_times */
     uint8_t codec;
-    bool is_metadata; /* the block contains only metadata */
+    bool is_metadata; /* true if the block contains only metadata */
     bool has_times;
-    bool is_cut;         /* the input may end inside the last event */
-    bool has_end;        /* undamaged events end exactly at `end` */
+    bool is_cut;         /* true if the input may end inside the last event */
+    bool has_end;        /* true if undamaged events end exactly at `end` */
     const uint8_t *stop; /* out: end of the last event that was decoded */
 };
 
@@ -559,7 +561,7 @@ void nettrace_order_flush_until(struct nettrace_reader *reader, uint64_t limit);
 
 /* Appends events that were requested to the batch, until it is full or the limit is reached. On
  * failure, returns false and stores the status in reader->failed. */
-TTR_MUST bool nettrace_order_emit(struct nettrace_reader *reader);
+TTR_MUST bool nettrace_emit_ordered_events(struct nettrace_reader *reader);
 
 /* Converts ticks to ns since 1970. Adds TTR_EVENT_CLAMPED to `flags` if the result does not fit. */
 int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags);
@@ -684,10 +686,10 @@ struct nettrace_definition {
     uint64_t keyword;
     uint32_t level;
     uint8_t opcode;
-    bool has_opcode;               /* the record contains an opcode, which may be 0 */
+    bool has_opcode;               /* true if the record contains an opcode, which may be 0 */
     bool has_locations;            /* V6: fields have the type rel_loc or data_loc */
-    bool is_known;                 /* name and fields are from the runtime's manifest */
-    bool has_stored_fields;        /* the record declares the fields */
+    bool is_known;                 /* true if name and fields are from the runtime's manifest */
+    bool has_stored_fields;        /* true if the record declares the fields */
     struct type *root;             /* type of the payload; NULL if its fields are unknown */
     ttr_text message, description; /* texts of V6, borrowed from the record */
     uint8_t could_lie;             /* bits of possible layouts (nettrace_layouts.c) */
@@ -697,8 +699,9 @@ struct nettrace_definition {
 
 void nettrace_types_init(struct nettrace_reader *reader);
 void nettrace_types_free(struct nettrace_reader *reader);
-TTR_MUST ttr_status nettrace_type_add(struct nettrace_reader *reader,
-                                      const struct nettrace_definition *stored, uint64_t offset);
+TTR_MUST ttr_status nettrace_add_event_type(struct nettrace_reader *reader,
+                                            const struct nettrace_definition *stored,
+                                            uint64_t offset);
 
 /* If the same record was declared before with this number, makes the number refer to that type
  * again, and returns true. Returns false if not, or if memory is out. */
@@ -767,8 +770,7 @@ void nettrace_mark_span(const struct nettrace_reader *reader, ttr_event *event,
  * symbols_kind); 0 if none. */
 uint8_t nettrace_get_symbol_kind(ttr_text provider, uint32_t id);
 
-/* Adds the symbols that an event declares to the library context. Returns false if memory is
- * out. */
+/* Adds the symbols of an event to the library context. Returns false if memory is out. */
 TTR_MUST bool nettrace_add_symbols(struct nettrace_reader *reader, const ttr_event *event);
 
 /* --- Symbols of machine-wide traces (nettrace_universal.c) --- */
@@ -784,8 +786,7 @@ bool nettrace_is_universal_sample(ttr_text provider, ttr_text name);
  * the reader does not use them. */
 uint8_t nettrace_get_universal_symbol_kind(ttr_text provider, uint32_t id);
 
-/* Adds the process name, mapping or symbol that an event declares. Returns false if memory is
- * out. */
+/* Adds the process name, mapping or symbol of an event. Returns false if memory is out. */
 TTR_MUST bool nettrace_add_universal_symbols(struct nettrace_reader *reader, const ttr_event *event,
                                              uint8_t kind);
 void nettrace_universal_free(struct nettrace_reader *reader);

@@ -13,7 +13,7 @@
  *               [object: i32 n, n fields]   rest
  *
  * Order of calls: nettrace_parse_metadata() parses the record, nettrace_fill_known_event() adds
- * name and fields from the runtime's manifest, nettrace_type_add() makes the type.
+ * name and fields from the runtime's manifest, nettrace_add_event_type() makes the type.
  *
  * Events of the runtime have neither name nor fields in their metadata; both come from the manifest
  * of the runtime (encodings/dotnet/clr_events.h), by provider, id and version. That includes the
@@ -285,5 +285,5 @@ ttr_status nettrace_parse_metadata(struct nettrace_reader *reader, struct cursor
     if (!nettrace_fill_known_event(reader, &definition))
         return fail_memory(reader->error);
     arena_reset(&reader->scratch);
-    return nettrace_type_add(reader, &definition, start.offset);
+    return nettrace_add_event_type(reader, &definition, start.offset);
 }

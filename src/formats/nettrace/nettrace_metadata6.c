@@ -246,7 +246,7 @@ static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct curs
     if (parser.is_out_of_memory || !nettrace_fill_known_event(reader, &definition))
         return fail_memory(reader->error);
     row->failed = false;
-    return nettrace_type_add(reader, &definition, offset);
+    return nettrace_add_event_type(reader, &definition, offset);
 }
 
 ttr_status nettrace_parse_metadata6(struct nettrace_reader *reader, struct cursor *c)

@@ -69,7 +69,7 @@ struct object_frame {
     ttr_text name; /* name of the object; points to `text`, since the window may move */
     char text[NETTRACE_NAME_MAX];
     uint64_t payload; /* file offset of the byte after the frame */
-    /* the name is not known, but differs from a known one in only one or two letters */
+    /* true if the name is not known, but differs from a known one in only one or two letters */
     bool is_misspelled;
 };
 
@@ -315,8 +315,8 @@ static ttr_status parse_object_payload(struct nettrace_reader *reader,
 /* Where the content of an object is. */
 struct object_extent {
     uint64_t begin, size;
-    bool is_cut;      /* the input ends inside the object */
-    bool is_damaged;  /* there is not an end tag where the size predicts it */
+    bool is_cut;      /* true if the input ends inside the object */
+    bool is_damaged;  /* true if no end tag is where the size predicts it */
     bool is_resized;  /* the next object starts after `size` bytes ... */
     bool has_end_tag; /* ... and after the end tag of this one */
 };

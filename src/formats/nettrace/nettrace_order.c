@@ -3,7 +3,7 @@
  *
  * Order of calls: nettrace_scan.c fills runs (nettrace_run_new(), nettrace_run_enqueue()). A
  * sequence point, a sorted event or the end of the trace calls nettrace_order_flush_until(limit).
- * Then nettrace_order_emit() is called until everything up to the limit is in batches.
+ * Then nettrace_emit_ordered_events() is called until everything up to the limit is in batches.
  *
  *   heap          chain                     run: cached or encoded headers
  *   [t=10] -----> run --> run --> run       e10 e12 e15
@@ -248,8 +248,8 @@ static inline int64_t fast_ticks_to_ns(const struct nettrace_reader *reader, uin
 
 /* Looks up track and thread of a run again if the header has other thread numbers. Returns false
  * if memory is out. */
-static bool resolve_threads_of_run(struct nettrace_reader *reader, struct nettrace_run *run,
-                                   uint64_t capture, uint64_t thread)
+static bool find_threads_of_run(struct nettrace_reader *reader, struct nettrace_run *run,
+                                uint64_t capture, uint64_t thread)
 {
     if (!run->track || run->capture_id != capture) {
         size_t thread_index = nettrace_get_capture_thread_index(reader, capture);
@@ -415,7 +415,7 @@ static NETTRACE_INLINE enum run_state emit_run(struct chain_output *chain, struc
     do {
         bool is_other = h->flags & NETTRACE_HAS_ANY_THREAD || !run->track;
         if (NETTRACE_UNLIKELY(is_other) &&
-            !resolve_threads_of_run(reader, run, h->capture, h->thread)) {
+            !find_threads_of_run(reader, run, h->capture, h->thread)) {
             reader->failed = fail_memory(reader->error);
             return RUN_FAILS;
         }
@@ -499,7 +499,7 @@ static void finish_emitting(struct nettrace_order *order)
     release_unneeded_windows(order);
 }
 
-bool nettrace_order_emit(struct nettrace_reader *reader)
+bool nettrace_emit_ordered_events(struct nettrace_reader *reader)
 {
     struct nettrace_order *order = &reader->order;
     struct input *in = reader->in;

@@ -95,7 +95,7 @@ static ttr_status fill_batch(struct input *in, ttr_error *error)
         return fail_memory(error);
     for (;;) {
         nettrace_emit_chunks(reader);
-        if (reader->order.is_emitting && !nettrace_order_emit(reader))
+        if (reader->order.is_emitting && !nettrace_emit_ordered_events(reader))
             return reader->failed;
         if (in->n)
             return TTR_OK;

@@ -50,7 +50,7 @@ struct salvage {
     struct nettrace_header broken;
     uint64_t work;         /* number of headers that may still be decoded */
     bool is_v6, has_times; /* has_times: the times in the block's header can be used */
-    bool is_strict;        /* each payload must end with the last field of its type */
+    bool is_strict;        /* true if each payload must end with the last field of its type */
 };
 
 static bool decode_next_header(const struct salvage *salvage, struct nettrace_header *h,
@@ -104,11 +104,11 @@ struct chain {
         /* number of payloads, of the first CHECKED events, that do not end with the last field
          * of their type */
         misfits;
-    bool is_complete; /* the last event ends at the end of the block */
+    bool is_complete; /* true if the last event ends at the end of the block */
 };
 
 /* Returns true if the time since the first event is possible in this block. */
-static bool add_chain_time(const struct salvage *salvage, struct chain *chain, uint64_t ticks)
+static bool add_time_to_chain(const struct salvage *salvage, struct chain *chain, uint64_t ticks)
 {
     uint64_t range = salvage->block->most - salvage->block->least;
     int64_t since = (int64_t)(ticks - chain->first);
@@ -138,7 +138,7 @@ static void parse_chain(struct salvage *salvage, struct nettrace_header h, struc
             return;
         if (chain->n == 0)
             chain->first = h.ticks;
-        if (!add_chain_time(salvage, chain, h.ticks))
+        if (!add_time_to_chain(salvage, chain, h.ticks))
             return;
         chain->misfits += chain->n < CHECKED && !is_payload_valid(salvage, &h);
         chain->n++;

@@ -16,7 +16,7 @@
  * are emitted.
  *
  * Fast path: scan_ordinary_events() handles events that extend the current run without a thread
- * change, a sorted flag or unknown metadata. All other events go through process_boundary_event().
+ * change, a sorted flag or unknown metadata. All other events go through scan_boundary_event().
  *
  * Cost: one header decode per event, no allocation per event. Traces without sequence points and
  * sorted events are emitted after each NETTRACE_RUNS_MAX runs or NETTRACE_WAITING_BYTES_MAX bytes;
@@ -55,7 +55,7 @@ struct block_scan {
     /* type of the last large event that does not end with its last field */
     struct nettrace_type *misfit;
     uint32_t known;      /* number of decoded events, including those without metadata */
-    bool caches_headers; /* decoded headers are stored for nettrace_order.c */
+    bool caches_headers; /* true if decoded headers are stored for nettrace_order.c */
     uint32_t first_run, last_run, runs_n; /* linked list of the finished runs */
 };
 
@@ -157,7 +157,7 @@ static void check_large_event(struct block_scan *scan)
 /* Processes an event that scan_ordinary_events() cannot process: the first of a block, one of
  * another thread, a sorted or large event, or one with an earlier time. Returns false if memory is
  * out. */
-static bool process_boundary_event(struct block_scan *scan, uint32_t before)
+static bool scan_boundary_event(struct block_scan *scan, uint32_t before)
 {
     const struct nettrace_header *h = &scan->header;
     bool is_first = scan->capture == SIZE_MAX;
@@ -185,7 +185,7 @@ static bool process_boundary_event(struct block_scan *scan, uint32_t before)
     return true;
 }
 
-static ttr_status process_metadata(struct block_scan *scan)
+static ttr_status parse_metadata_of_event(struct block_scan *scan)
 {
     struct nettrace_header *h = &scan->header;
     struct cursor c =
@@ -241,8 +241,8 @@ static NETTRACE_INLINE ttr_status scan_events(struct block_scan *scan, bool is_v
     uint32_t before;
     while (status == TTR_OK && scan_ordinary_events(scan, &before, is_v6)) {
         if (NETTRACE_UNLIKELY(block->is_metadata || (is_old && h->metadata == 0)))
-            status = process_metadata(scan);
-        else if (NETTRACE_UNLIKELY(!process_boundary_event(scan, before)))
+            status = parse_metadata_of_event(scan);
+        else if (NETTRACE_UNLIKELY(!scan_boundary_event(scan, before)))
             status = fail_memory(scan->reader->error);
     }
     bool is_bad = status == TTR_OK && h->next < block->end;

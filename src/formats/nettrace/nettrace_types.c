@@ -234,8 +234,8 @@ bool nettrace_reuse_known_type(struct nettrace_reader *reader,
     return there || map_metadata_number(reader, definition->number, *known);
 }
 
-ttr_status nettrace_type_add(struct nettrace_reader *reader,
-                             const struct nettrace_definition *definition, uint64_t offset)
+ttr_status nettrace_add_event_type(struct nettrace_reader *reader,
+                                   const struct nettrace_definition *definition, uint64_t offset)
 {
     struct nettrace_types *types = &reader->types;
     uint64_t hash = hash_bytes(definition->bytes, definition->bytes_n);

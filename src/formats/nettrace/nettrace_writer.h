@@ -175,8 +175,9 @@ struct nettrace_writer {
     struct nettrace_copy copy;
 
     struct nettrace_trace_info trace_info;
-    uint64_t base_ticks;   /* ticks = time + base_ticks, if ticks are nanoseconds */
-    bool has_source_clock; /* ticks are kept from the only source, a nettrace trace */
+    uint64_t base_ticks; /* ticks = time + base_ticks, if ticks are nanoseconds */
+    /* true if ticks are kept from the only source, a nettrace trace */
+    bool has_source_clock;
     uint16_t clock_source;
     uint32_t sequence; /* sequence number of the current event */
     uint64_t last_ticks;
@@ -201,7 +202,7 @@ struct nettrace_writer {
     struct pair_map of_track;
     ttr_id last_track;
     size_t last_capture; /* index in `threads` of that thread for `last_track` */
-    bool is_capture;     /* track numbers are ids of capture threads */
+    bool is_capture;     /* true if track numbers are ids of capture threads */
 
     struct nettrace_samples samples;
     struct buffer signature, payload, scratch;

@@ -201,6 +201,8 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
         return;
     const bool is_in_span = perfetto_has_open_slice(slice_track, event->time);
     const bool is_end = event->kind == TTR_KIND_FLOW_END;
+    /* an end that ttr_interpret added precedes its span */
+    const bool binds_to_next = is_end && (!is_in_span || event->flags & TTR_EVENT_ADDED);
     if (!number || (!is_in_span && !is_end)) {
         perfetto_count_loss(p, LOSS_FLOW);
         return;
@@ -212,7 +214,7 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
     size_t legacy = protobuf_begin_message(p->to, EVENT_LEGACY);
     protobuf_write_u64(p->to, LEGACY_PHASE, (uint64_t)phases[event->kind - TTR_KIND_FLOW_BEGIN]);
     protobuf_write_u64(p->to, LEGACY_ID, number);
-    if (is_end && is_in_span)
+    if (is_end && !binds_to_next)
         protobuf_write_bool(p->to, LEGACY_BIND_TO_ENCLOSING, true);
     protobuf_end_message(p->to, legacy);
     perfetto_end_event(p, open);

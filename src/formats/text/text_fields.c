@@ -57,7 +57,7 @@ static void add_special_byte(struct buffer *to, uint8_t byte)
         add_hex_byte(to, byte);
 }
 
-size_t text_escape(struct buffer *to, const void *bytes, size_t n)
+size_t text_append_escaped(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     while (n > 0) {
@@ -131,7 +131,7 @@ static void add_quoted_text(struct buffer *to, ttr_text text)
         return;
     }
     buffer_commit(to, 1);
-    (void)text_escape(to, text.p, text.n);
+    (void)text_append_escaped(to, text.p, text.n);
     buffer_add_byte(to, '"');
 }
 
@@ -197,7 +197,7 @@ static bool add_labels(struct field_printer *field_printer, const ttr_value *val
         if (!ttr_event_label(field_printer->fields, value, i, &label))
             break;
         buffer_add_text(field_printer->to, i ? "|" : "");
-        (void)text_escape(field_printer->to, label.p, label.n);
+        (void)text_append_escaped(field_printer->to, label.p, label.n);
     }
     return is_labelled && value->count > 0;
 }
@@ -274,7 +274,7 @@ static void add_uncached_name(struct field_printer *field_printer, ttr_text name
     struct buffer *to = field_printer->to;
     if (field_printer->with_color)
         buffer_add_text(to, COLOR_FIELD);
-    (void)text_escape(to, name.p, name.n);
+    (void)text_append_escaped(to, name.p, name.n);
     if (field_printer->with_color)
         buffer_add_text(to, COLOR_OFF);
     buffer_add(to, " = ", 3);

@@ -63,7 +63,7 @@ static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
                                                                                    NULL};
     struct text *ctx = out->ctx;
     unsigned style, fields, names, numbers;
-    text_cache_init(&ctx->texts, &out->t->counted, text_escape);
+    text_cache_init(&ctx->texts, &out->t->counted, text_append_escaped);
     ttr_status status = parse_choice(out, "time", styles, &style, error);
     if (status == TTR_OK)
         status = parse_choice(out, "fields", answers, &fields, error);

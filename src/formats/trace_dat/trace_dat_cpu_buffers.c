@@ -256,8 +256,8 @@ static bool is_plausible_event(const void *ctx, const uint8_t *p, size_t n)
 
 /* Searches for the next event after an event that extends beyond its page, possibly because a size
  * earlier in the page is damaged. Continues at the next plausible event, or with the next page. */
-static ttr_status resync_in_page(struct trace_dat_reader *reader,
-                                 struct trace_dat_cpu_buffer *cpu_buffer)
+static ttr_status find_next_event_in_page(struct trace_dat_reader *reader,
+                                          struct trace_dat_cpu_buffer *cpu_buffer)
 {
     const uint8_t *from = cpu_buffer->page.sure;
     uint64_t offset = cpu_buffer->is_compressed
@@ -278,7 +278,7 @@ static ttr_status skip_damaged_page(struct trace_dat_reader *reader,
 {
     size_t left = cpu_buffer->n - cpu_buffer->next;
     if (cpu_buffer->page.p < cpu_buffer->page.end)
-        return resync_in_page(reader, cpu_buffer);
+        return find_next_event_in_page(reader, cpu_buffer);
     size_t n = left < cpu_buffer->page_bytes ? left : cpu_buffer->page_bytes;
     uint64_t offset =
         cpu_buffer->is_compressed ? cpu_buffer->offset : cpu_buffer->offset + cpu_buffer->next;

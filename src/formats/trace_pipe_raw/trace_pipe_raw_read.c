@@ -104,7 +104,7 @@ static bool is_plausible_event(const void *ctx, const uint8_t *p, size_t n)
 
 /* Searches for the next event after an event that extends beyond its page, possibly because a size
  * earlier in the page is damaged. Continues at the next plausible event, or with the next page. */
-static ttr_status resync_page(struct trace_pipe_raw_reader *reader)
+static ttr_status find_next_event_in_page(struct trace_pipe_raw_reader *reader)
 {
     struct input *in = reader->in;
     const uint8_t *from = reader->page.sure;
@@ -129,7 +129,7 @@ ttr_status trace_pipe_raw_read_batch(struct input *in, ttr_error *error)
         if (reader->is_in_page && !emit_page_events(reader, &is_damaged))
             return fail_memory(error);
         if (is_damaged)
-            status = resync_page(reader);
+            status = find_next_event_in_page(reader);
         if (status != TTR_OK || in->n == in->batch)
             return status;
         if (reader->is_in_page)

@@ -241,10 +241,11 @@ static bool append_addresses(struct stack_stage *stage, const ttr_event *event, 
     const size_t room = stage->addresses_capacity - stage->addresses_n;
     *n = ttr_event_frames(t, event, stage->address ? stage->address + stage->addresses_n : NULL,
                           room < UINT32_MAX ? (uint32_t)room : UINT32_MAX);
-    if (*n <= room)
+    if (*n <= room && stage->address)
         return true;
+    /* one more, so that an empty stack has an address in memory, too */
     if (!alloc_reserve(&t->counted, (void **)&stage->address, &stage->addresses_capacity,
-                       stage->addresses_n + *n, sizeof *stage->address))
+                       stage->addresses_n + *n + 1, sizeof *stage->address))
         return false;
     (void)ttr_event_frames(t, event, stage->address + stage->addresses_n, *n);
     return true;

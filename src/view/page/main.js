@@ -141,6 +141,7 @@ async function start() {
   if (!report) listenEvents();
   await reload();
   setRange(state.low, state.high);
+  catchUp();
   if (pane) listenPair();
   else readAddress();
   layOut();
@@ -154,10 +155,21 @@ async function start() {
   else await loadLosses();
 }
 
+let opened = -1;
+
+function catchUp() {
+  if (state.info.serial >= 0 && state.info.serial < opened) void reload().then(loadLosses);
+}
+
 /** Loads the trace again when it has grown. */
 function listenEvents() {
   const events = new EventSource('events');
   events.addEventListener('end', () => events.close());
+  /* The rows may have been replaced between their answer and the start of the events. */
+  events.addEventListener('message', ({ data }) => {
+    opened = Number(data);
+    catchUp();
+  });
   events.addEventListener('grown', () => {
     void reload().then(loadLosses);
   });

@@ -6,14 +6,14 @@ export const KIND = { thread: 0, async: 1, cpu: 2, state: 3, counter: 4 };
  * @typedef {{ kind: number, label: number, group: number, row: number, rows: number, items: number,
  *   deeper: number, id: number, pid: number, tid: number, utid: number, index: number }} Track
  * @typedef {{ start: bigint, end: number, names: number, tracks: number, rows: number, items: number,
- *   epoch: number, partial: boolean, live: boolean, overview: number[] }} Info
+ *   serial: number, epoch: number, partial: boolean, live: boolean, overview: number[] }} Info
  * @typedef {{ row: number, start: number, length: number, name: number, item?: number }} Item
  * @typedef {{ a: number, z: number, top: number, bottom: number, tracks: Track[] }} Area
  */
 
 export const state = {
   /** @type {Info} */
-  info: { start: 0n, end: 1, names: 0, tracks: 0, rows: 0, items: 0, epoch: 0, partial: false, live: false, overview: [] },
+  info: { start: 0n, end: 1, names: 0, tracks: 0, rows: 0, items: 0, serial: -1, epoch: 0, partial: false, live: false, overview: [] },
   /** @type {Track[]} */
   tracks: [],
   /** @type {string[]} */

@@ -156,11 +156,12 @@ struct ctf_conventions_attributes {
     /* log2 of the alignment in bits of the common context, which comes before */
     uint8_t context_align;
     uint32_t context_bits;
-    bool is_names;  /* records of this class name threads and are not events */
-    bool is_listed; /* events of this class list their fields and most of their attributes */
+    bool is_names; /* true if records of this class name threads and are not events */
+    /* true if events of this class list their fields and most of their attributes */
+    bool is_listed;
     bool failed;
     ttr_id name, category, provider;
-    bool has_number; /* the class declares an event id and a version */
+    bool has_number; /* true if the class declares an event id and a version */
     uint32_t number, version;
     struct ctf_attribute_pos pos[CTF_ATTRIBUTE_COUNT];
     /* n: number of elements of `pos`; bytes: byte offset of the end of the last attribute */

@@ -137,7 +137,7 @@ static bool add_report_clock(struct input *in, const struct ctf_clock *clock)
     if (name == UINT32_MAX)
         return false;
     ctf_timeline_init(&line, clock);
-    ttr_clock report = ctf_clock_report(&line, clock, ttr_text_get(t, name).p);
+    ttr_clock report = ctf_get_public_clock(&line, clock, ttr_text_get(t, name).p);
     return input_add_clock(in, &report) != SIZE_MAX;
 }
 

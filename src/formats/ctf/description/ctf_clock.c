@@ -106,8 +106,8 @@ static ttr_text text_or_empty(ttr_text text)
     return text.p ? text : (ttr_text){"", 0};
 }
 
-ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clock *clock,
-                           const char *name)
+ttr_clock ctf_get_public_clock(const struct ctf_timeline *line, const struct ctf_clock *clock,
+                               const char *name)
 {
     bool is_clamped = false;
     ttr_clock report = {

@@ -67,7 +67,7 @@ static inline uint64_t ctf_clock_extend(uint64_t ticks, uint64_t low, unsigned w
 }
 
 /* Returns the clock in the form that reports have. All members are borrowed from the arguments. */
-ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clock *clock,
-                           const char *name);
+ttr_clock ctf_get_public_clock(const struct ctf_timeline *line, const struct ctf_clock *clock,
+                               const char *name);
 
 #endif

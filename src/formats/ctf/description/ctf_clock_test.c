@@ -185,7 +185,7 @@ static void clocks_since_1970_are_anchored(void **state)
                               .uuid = {1, 2}};
     struct ctf_timeline line;
     ctf_timeline_init(&line, &clock);
-    ttr_clock report = ctf_clock_report(&line, &clock, "monotonic");
+    ttr_clock report = ctf_get_public_clock(&line, &clock, "monotonic");
     assert_true(report.is_described && report.has_precision && report.precision == 7 &&
                 report.has_uuid && report.uuid[1] == 2);
     assert_int_equal(report.description.n, 0);

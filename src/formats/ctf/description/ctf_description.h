@@ -60,7 +60,7 @@ struct ctf_clock {
     int64_t offset_cycles; /* cycles from the origin to tick 0, added to offset_s */
     uint64_t precision;    /* uncertainty in cycles; valid if has_precision */
     bool has_precision, has_uuid, is_absolute;
-    bool is_unix; /* the origin is the Unix epoch */
+    bool is_unix; /* true if the origin is the Unix epoch */
     /* CTF 2: the origin, if it is not the Unix epoch */
     ttr_text origin_name, origin_ns, origin_uid;
     uint8_t uuid[16];
@@ -171,7 +171,8 @@ struct ctf_description {
     /* RFC only: the counter events_discarded counts up to the end of its packet, as in CTF 1.8 */
     bool rfc_discarded_at_end;
     bool has_unescaped; /* CTF 1.8: some strings in the text have unescaped quotes or backslashes */
-    bool is_rc7;        /* the metadata follow release candidate 7 of the CTF 2 specification */
+    /* true if the metadata follow release candidate 7 of the CTF 2 specification */
+    bool is_rc7;
     /* called for each diagnostic of a parser; may be NULL. `offset` is a byte offset in the
      * metadata file. */
     void (*note)(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
@@ -214,11 +215,11 @@ struct ctf_text {
     const struct ctf_piece {
         size_t at;
         uint64_t offset;
-        /* the segment was compressed or encrypted, so all of it maps to one file offset */
+        /* true if the segment was compressed or encrypted, so all of it maps to one file offset */
         bool is_unpacked;
     } * piece;
     size_t pieces_n;
-    /* the trace has more metadata files, so this text may end inside a declaration */
+    /* true if the trace has more metadata files, so this text may end inside a declaration */
     bool is_part;
 };
 

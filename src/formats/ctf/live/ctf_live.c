@@ -353,7 +353,7 @@ ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_confi
     struct live_url url;
     ttr_error ctx = {0};
     ttr_reader *reader = NULL;
-    if (live_url_parse(path, &url, &ctx) == TTR_OK)
+    if (live_parse_url(path, &url, &ctx) == TTR_OK)
         reader = url.has_session ? open_session(t, path, &url, how, options, &ctx)
                                  : live_open_list(t, path, &url, how, &ctx);
     if (!reader && error) {

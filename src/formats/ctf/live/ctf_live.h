@@ -44,9 +44,10 @@ struct live_source {
     struct live_trace *trace;
     struct ctf_trace *ctf;
     struct live_metadata metadata;
-    /* the metadata are complete and compiled, so packets of the trace can be decoded */
+    /* true if the metadata are complete and compiled, so packets of the trace can be decoded */
     bool is_ready;
-    bool is_lost; /* the metadata are invalid or missing, so packets cannot be decoded */
+    /* true if the metadata are invalid or missing, so packets cannot be decoded */
+    bool is_lost;
 };
 
 /* A received packet that waits until its input has decoded the previous ones. */
@@ -70,7 +71,7 @@ struct live_input {
     uint32_t at; /* index in `batch` of the next event to return */
     bool has_horizon;
     int64_t horizon;
-    bool is_ending; /* the stream has ended, and `batch` is the last one */
+    bool is_ending; /* true if the stream has ended, and `batch` is the last one */
     /* event that reports missing data if the stream ended without notice (is_gone) */
     ttr_event gap;
     /* ms; seen_ms: time of the last check of the stream; quiet_ms: duration without new data up to

@@ -309,8 +309,8 @@ static ttr_status parse_new_streams_answer(struct live_client *client, struct li
 
 /* --- Answers with packets --- */
 
-static void apply_answer_flags(struct live_client *client, const struct live_stream *stream,
-                               uint32_t flags)
+static void remember_requests_from_answer_flags(struct live_client *client,
+                                                const struct live_stream *stream, uint32_t flags)
 {
     if (flags & LIVE_NEW_METADATA)
         stream->trace->wants_metadata = true;
@@ -350,7 +350,7 @@ static ttr_status parse_index_answer(struct live_client *client, struct live_req
         return fail_bad_answer(client, request, "an unknown status", error);
     consume_answer_bytes(client, &before, &at);
     stream->is_asked = false;
-    apply_answer_flags(client, stream, index.flags);
+    remember_requests_from_answer_flags(client, stream, index.flags);
     switch (index.status) {
     case LIVE_OK:
         stream->has_index = is_index_usable(client, stream, &index);
@@ -391,7 +391,7 @@ static ttr_status parse_packet_head(struct live_client *client, struct live_requ
         return fail_bad_answer(client, request, "a packet of another size than was asked for",
                                error);
     consume_answer_bytes(client, &before, &at);
-    apply_answer_flags(client, stream, head.flags);
+    remember_requests_from_answer_flags(client, stream, head.flags);
     request->is_head_parsed = true;
     request->left = head.status == LIVE_OK ? head.count : 0;
     if (head.status == LIVE_PACKET_RETRY || (head.status == LIVE_PACKET_ERROR && head.flags)) {

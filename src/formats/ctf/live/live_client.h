@@ -44,8 +44,9 @@ struct live_trace {
     uint64_t id;
     uint64_t metadata_stream;
     bool has_metadata_stream;
-    bool wants_metadata; /* the daemon has metadata that the client has not received yet */
-    bool is_closed;      /* the daemon reported that no more metadata follow */
+    /* true if the daemon has metadata that the client has not received yet */
+    bool wants_metadata;
+    bool is_closed; /* true if the daemon reported that no more metadata follow */
     bool is_asked;
     uint64_t ask_at;
     struct buffer metadata; /* all bytes of metadata received, as sent */
@@ -53,7 +54,7 @@ struct live_trace {
      */
     uint64_t received;
     uint32_t streams; /* number of streams of this trace */
-    /* the metadata after a reconnection differ from those before it */
+    /* true if the metadata after a reconnection differ from those before it */
     bool has_changed;
     bool is_done; /* set by the caller: the client may free the trace */
     void *ctx;    /* data of the caller */
@@ -68,16 +69,17 @@ struct live_stream {
     uint64_t ask_at;
     struct live_index index; /* index of the packet in `packet`; valid if has_index */
     struct buffer packet;    /* bytes of the packet received so far; complete if is_whole */
-    bool is_over;            /* no further packets follow */
-    bool is_closed;          /* the daemon reported the end of the stream in this connection */
-    /* the stream ended, but the daemon did not report its end; packets may be missing */
+    bool is_over;            /* true if no further packets follow */
+    /* true if the daemon reported the end of the stream in this connection */
+    bool is_closed;
+    /* true if the stream ended, but the daemon did not report its end; packets may be missing */
     bool is_gone;
-    /* an inactivity beacon arrived: all further events are at or after tick `beacon` */
+    /* true if an inactivity beacon arrived: all further events are at or after tick `beacon` */
     bool has_beacon;
     uint64_t beacon, class_id; /* class_id: id of the stream class, from the last index or beacon */
-    bool is_listed;            /* the daemon listed the stream in this connection */
-    /* the connection is new: skip packets that are not newer than the last one of the previous
-     * connection */
+    bool is_listed;            /* true if the daemon listed the stream in this connection */
+    /* true if the connection is new: skip packets that are not newer than the last one of the
+     * previous connection */
     bool skips;
     bool has_last;
     uint64_t last_begin, last_end;
@@ -87,7 +89,7 @@ struct live_stream {
 
 struct live_request {
     uint8_t command;     /* the request (enum live_command) */
-    bool is_head_parsed; /* the fixed-size start of the answer was parsed */
+    bool is_head_parsed; /* true if the fixed-size start of the answer was parsed */
     uint64_t left;       /* number of entries or bytes of the answer that were not received yet */
     uint64_t id;         /* id of the session, trace or stream */
     /* time in ms when the request was sent; 0 if other requests were pending, too */
@@ -156,8 +158,8 @@ struct live_client {
     struct pair_map known;
     size_t turn; /* index of the next stream to request data of (round robin) */
     unsigned poll_ms;
-    bool wants_streams;   /* the daemon announced new streams */
-    bool is_attached;     /* the session was attached at least once */
+    bool wants_streams;   /* true if the daemon announced new streams */
+    bool is_attached;     /* true if the session was attached at least once */
     bool is_session_gone; /* after a reconnection, the daemon did not have the session any more */
     uint64_t ask_streams_at;
     uint64_t away_since, dial_at;

@@ -244,17 +244,17 @@ static void url_has_daemon_host_and_session(void **state)
 {
     (void)state;
     struct live_url url;
-    assert_int_equal(live_url_parse("net://relay.example/host/raton/auto-1", &url, NULL), TTR_OK);
+    assert_int_equal(live_parse_url("net://relay.example/host/raton/auto-1", &url, NULL), TTR_OK);
     assert_string_equal(url.daemon, "relay.example");
     assert_string_equal(url.host, "raton");
     assert_string_equal(url.session, "auto-1");
     assert_int_equal(url.port, 5344);
     assert_int_equal(url.family, SOCKET_ANY);
     assert_true(url.has_session);
-    assert_int_equal(live_url_parse("net4://10.0.0.1:99/host/h/s", &url, NULL), TTR_OK);
+    assert_int_equal(live_parse_url("net4://10.0.0.1:99/host/h/s", &url, NULL), TTR_OK);
     assert_int_equal(url.port, 99);
     assert_int_equal(url.family, SOCKET_IPV4);
-    assert_int_equal(live_url_parse("net6://[::1]:65535/host/h/s", &url, NULL), TTR_OK);
+    assert_int_equal(live_parse_url("net6://[::1]:65535/host/h/s", &url, NULL), TTR_OK);
     assert_string_equal(url.daemon, "::1");
     assert_int_equal(url.port, 65535);
     assert_int_equal(url.family, SOCKET_IPV6);
@@ -267,7 +267,7 @@ static void url_without_path_is_daemon(void **state)
                                         "net://[relay]"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct live_url url;
-        assert_int_equal(live_url_parse(texts[i], &url, NULL), TTR_OK);
+        assert_int_equal(live_parse_url(texts[i], &url, NULL), TTR_OK);
         assert_false(url.has_session);
         assert_string_equal(url.daemon, "relay");
         assert_int_equal(url.port, 5344);
@@ -286,15 +286,15 @@ static void invalid_url_error_shows_the_form(void **state)
     struct live_url url;
     ttr_error error;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_int_equal(live_url_parse(texts[i], &url, &error), TTR_E_MISUSE);
+        assert_int_equal(live_parse_url(texts[i], &url, &error), TTR_E_MISUSE);
         assert_non_null(strstr(error.text, texts[i]));
         assert_non_null(strstr(error.text, "net://HOST[:PORT]/host/HOSTNAME/SESSION"));
     }
-    assert_int_equal(live_url_parse("net://r/host/h", &url, &error),
+    assert_int_equal(live_parse_url("net://r/host/h", &url, &error),
                      TTR_E_MISUSE); /* the session is missing, too */
     assert_non_null(strstr(error.text, "the session is missing"));
     (void)snprintf(longer, sizeof longer, "net://r/host/h/%0300d", 1);
-    assert_int_equal(live_url_parse(longer, &url, &error), TTR_E_MISUSE);
+    assert_int_equal(live_parse_url(longer, &url, &error), TTR_E_MISUSE);
 }
 
 static void session_urls_survive_round_trip(void **state)
@@ -306,12 +306,12 @@ static void session_urls_survive_round_trip(void **state)
     for (size_t i = 0; i < 3; i++) {
         struct live_url url, again;
         char text[100];
-        assert_int_equal(live_url_parse(daemons[i], &url, NULL), TTR_OK);
+        assert_int_equal(live_parse_url(daemons[i], &url, NULL), TTR_OK);
         live_format_daemon_url(&url, text, sizeof text);
         assert_string_equal(text, daemons[i]);
         live_format_session_url(&url, (ttr_text){"h", 1}, (ttr_text){"s", 1}, text, sizeof text);
         assert_string_equal(text, expected[i]);
-        assert_int_equal(live_url_parse(text, &again, NULL), TTR_OK);
+        assert_int_equal(live_parse_url(text, &again, NULL), TTR_OK);
         assert_string_equal(again.daemon, url.daemon);
         assert_int_equal(again.port, url.port);
     }

@@ -51,7 +51,7 @@ static bool parse_daemon_port(struct live_url *url, const char **at)
     return port > 0 && port <= UINT16_MAX;
 }
 
-ttr_status live_url_parse(const char *text, struct live_url *url, ttr_error *error)
+ttr_status live_parse_url(const char *text, struct live_url *url, ttr_error *error)
 {
     static const char host[] = "/host/";
     *url = (struct live_url){.family = strncmp(text, "net4:", 5) == 0   ? SOCKET_IPV4

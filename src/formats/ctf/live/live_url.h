@@ -23,7 +23,7 @@ struct live_url {
 };
 
 /* Parses a URL. Fails with TTR_E_MISUSE and the reason. */
-TTR_MUST ttr_status live_url_parse(const char *text, struct live_url *url, ttr_error *error);
+TTR_MUST ttr_status live_parse_url(const char *text, struct live_url *url, ttr_error *error);
 
 /* Formats the URL of the daemon, truncated to `size`. */
 void live_format_daemon_url(const struct live_url *url, char *to, size_t size);

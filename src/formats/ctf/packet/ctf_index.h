@@ -23,7 +23,7 @@ struct ctf_index {
     struct window window;
     uint64_t at, n; /* at: number of entries read so far; n: number of entries in the file */
     uint32_t entry_bytes;
-    /* the minor version is 1 or later: stream_instance_id and packet_seq_num are present */
+    /* true if the minor version is 1 or later: stream_instance_id and packet_seq_num are present */
     bool has_instance;
 };
 

@@ -32,7 +32,7 @@ struct roles {
     unsigned size_width, content_width, end_width;
     uint8_t uuid[16];
     uint32_t uuid_n; /* number of bytes of the UUID read so far */
-    bool wants_uuid; /* the next elements of the array are bytes of the UUID */
+    bool wants_uuid; /* true if the next elements of the array are bytes of the UUID */
     bool has_class_id, has_magic, has_size, has_content;
 };
 

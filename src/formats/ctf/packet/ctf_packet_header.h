@@ -22,8 +22,8 @@ struct ctf_fixed_root {
     /* begin, end: bit offsets of the packet header or context from the start of the packet */
     uint64_t begin, end;
     uint32_t n;
-    /* all fields have fixed offsets; if false, the other members are invalid, and the layout must
-     * be used */
+    /* true if all fields have fixed offsets; if false, the other members are invalid, and the
+     * layout must be used */
     bool is_fixed;
     struct ctf_fixed_field part[CTF_HEAD_PARTS];
 };

@@ -39,7 +39,7 @@ struct ctf_packet_queue {
     /* begin, end: time range in ns of all packets of the queue; valid if has_begin */
     int64_t begin, end;
     int64_t last_begin; /* begin time of the last packet, ns; valid if has_begin */
-    bool is_in_order;   /* no packet begins before the previous one ends */
+    bool is_in_order;   /* true if no packet begins before the previous one ends */
     /* counters (discarded events, packet number) after the last packet of the queue */
     struct ctf_counters last;
     /* index in the file of the last packet of the queue with events; UINT64_MAX if there is none */
@@ -67,7 +67,7 @@ struct ctf_entry_point {
     /* index of the first packet that must be read to start here, so that each queue has its last
      * packet with events before this one; if no queue has any, the index of this packet */
     uint64_t oldest_needed : 63;
-    bool is_empty : 1; /* the packet has no events */
+    bool is_empty : 1; /* true if the packet has no events */
     /* size in bytes of the packet before this one; 0 if this is the first */
     uint64_t previous_size;
     /* ns; latest end time of all earlier packets, or the begin time of this packet if that is
@@ -91,19 +91,20 @@ struct ctf_file_index {
     size_t entry_points_n, entry_points_capacity;
     uint64_t stride; /* number of packets per entry point */
     int64_t end;     /* latest end time in ns of all packets so far */
-    bool has_times;  /* every packet declares begin and end times */
+    bool has_times;  /* true if every packet declares begin and end times */
     /* file offset of the first packet that declares no size, before which the index ends;
      * UINT64_MAX if all declare one */
     uint64_t unsized_at;
-    /* the file also contains packets with the UUID of another trace, which `packets` does not count
-     */
+    /* true if the file also contains packets with the UUID of another trace, which `packets` does
+     * not count */
     bool has_foreign_packets;
-    bool is_whole; /* the index contains all packets of the file */
-    /* the index was built from the tracer's index file, not from packet headers */
+    bool is_whole; /* true if the index contains all packets of the file */
+    /* true if the index was built from the tracer's index file, not from packet headers */
     bool is_indexed;
-    /* at least one impossible packet size was replaced (ctf_size_repair.c) */
+    /* true if at least one impossible packet size was replaced (ctf_size_repair.c) */
     bool has_repaired_sizes;
-    /* the tracer's index file was compared with all headers, and differences were reported */
+    /* true if the tracer's index file was compared with all headers, and differences were reported
+     */
     bool is_checked;
 };
 

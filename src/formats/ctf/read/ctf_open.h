@@ -27,7 +27,7 @@ struct ctf_opening {
     struct input *first;
     /* `first` is an input without events, which represents the metadata file */
     bool is_metadata;
-    /* the metadata in the folder are a prefix of longer metadata in another folder */
+    /* true if the metadata in the folder are a prefix of longer metadata in another folder */
     bool is_part;
     /* path of longer metadata that are used instead; NULL = the metadata in the folder are used */
     const char *longer;

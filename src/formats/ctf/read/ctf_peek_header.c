@@ -31,8 +31,9 @@ static bool grow_peek_buffer(struct ctf_header_peek *peek, size_t room)
 /* Bytes of the file that are in the buffer, from the requested offset on. */
 struct loaded_bytes {
     struct bits bits;
-    bool is_end; /* the file ends after these bytes */
-    bool is_all; /* the buffer is full; it must be enlarged to read more bytes */
+    bool is_end; /* true if the file ends after these bytes */
+    /* true if the buffer is full; it must be enlarged to read more bytes */
+    bool is_all;
 };
 
 /* Sets `to` to the bytes at `offset`: at least CTF_PEEK_SIZE bytes, or all up to the end of the

@@ -15,7 +15,7 @@ struct ctf_header_peek {
     uint8_t *bytes;
     size_t room, n;
     uint64_t from;
-    /* the last packet was small, so one read may serve several headers */
+    /* true if the last packet was small, so one read may serve several headers */
     bool has_small_packets;
 };
 

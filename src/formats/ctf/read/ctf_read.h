@@ -43,9 +43,9 @@ enum ctf_definition {
 
 /* Known faults of the tracer that wrote the trace (ctf_tracer_quirks.c). */
 struct ctf_quirks {
-    /* the last events of a packet may be later than the packet's end time */
+    /* true if the last events of a packet may be later than the packet's end time */
     bool event_after_packet;
-    /* the first events of a packet may be earlier than the packet's begin time */
+    /* true if the first events of a packet may be earlier than the packet's begin time */
     bool event_before_packet;
     bool crash_leaves_end_zero;
 };
@@ -60,17 +60,18 @@ struct ctf_trace_class {
     struct offer offer;
     uint32_t users; /* number of traces that refer to the class */
     bool is_offered;
-    /* the option time=double is set: convert times with rounding errors, as babeltrace2 does */
+    /* true if the option time=double is set: convert times with rounding errors, as babeltrace2
+     * does */
     bool rounds_times;
-    /* the option mapped=hidden is set: do not return fields that are mapped to the clock */
+    /* true if the option mapped=hidden is set: do not return fields that are mapped to the clock */
     bool hides_mapped;
     struct ctf_description description;
     /* content of the metadata file, which copies of the trace contain unchanged */
     uint8_t *metadata;
     size_t metadata_n;
-    /* the metadata are damaged, so copies of the trace get new metadata */
+    /* true if the metadata are damaged, so copies of the trace get new metadata */
     bool has_bad_metadata;
-    /* tracetta wrote the trace, by the CTF conventions (ctf_conventions.h) */
+    /* true if tracetta wrote the trace, by the CTF conventions (ctf_conventions.h) */
     bool has_conventions;
     /* packets start with the magic number; packet headers contain the trace UUID */
     bool has_magic, has_uuid;
@@ -93,9 +94,10 @@ struct ctf_trace {
     uint32_t users; /* number of inputs and writers that refer to the trace */
     /* number of duplicate packets that differ and were decoded (ctf_duplicate_packets.h) */
     uint32_t decoded_duplicates;
-    /* some duplicates that differ were not decoded, because of a limit; this was reported */
+    /* true if some duplicates that differ were not decoded, because of a limit; this was reported
+     */
     bool has_undecoded_duplicates;
-    /* at least one packet is damaged in both files that contain it */
+    /* true if at least one packet is damaged in both files that contain it */
     bool has_damaged_duplicates;
     struct folder *folder;       /* trace folder; NULL for live traces */
     struct packet_losses losses; /* of the receiver that stored the trace */
@@ -118,7 +120,8 @@ struct ctf_trace {
     const struct layout *cpu; /* layout compiled from cpu_context */
     /* id of the first input; the same in all traces that were opened together */
     uint32_t group;
-    /* some stream has packets without begin time, so `begin` and `end` are invalid */
+    /* true if at least one stream has packets without begin time, so `begin` and `end` are invalid
+     */
     bool lacks_times;
     int64_t begin, end;     /* earliest begin and latest end of all packets, in ns */
     uint16_t thread_source; /* source id under which the threads of all streams are registered */
@@ -134,7 +137,8 @@ struct ctf_trace {
     /* RFC v1.1: header of the first packet, which copies use as a template */
     struct rfc11_packet first;
     bool has_first;
-    /* packets with another UUID were read; RFC v1.1: also with another byte order or session id */
+    /* true if packets with another UUID were read; RFC v1.1: also with another byte order or
+     * session id */
     bool has_foreign;
 };
 
@@ -158,7 +162,7 @@ struct ctf_stream {
     /* array of entries by event id, aligned to a cache line */
     struct ctf_class_entry *by_id;
     void *by_id_memory; /* allocated block that contains the aligned array by_id */
-    /* an event id is so large that its event headers have the extended form */
+    /* true if an event id is so large that its event headers have the extended form */
     bool has_extended;
     struct ctf_event_decoder **by_index;
     size_t by_id_n, by_index_n;
@@ -167,7 +171,8 @@ struct ctf_stream {
         bool has_sequence, has_discarded, has_end;
         uint64_t sequence, discarded, end;
     } before;
-    bool is_entered_late; /* reading did not start at the first packet of the file */
+    /* true if reading did not start at the first packet of the file */
+    bool is_entered_late;
     /* ns; time of the last event of this stream if another stream's packet follows; INT64_MIN if
      * unknown */
     int64_t time;
@@ -181,9 +186,10 @@ struct ctf_schema {
     struct ctf_trace *trace;
     const struct ctf_event_class *event; /* event class; NULL in the schema of definitions */
     ttr_id id;
-    /* the body cannot be decoded without fields of the packet or event header, such as lengths */
+    /* true if the body cannot be decoded without fields of the packet or event header, such as
+     * lengths */
     bool has_imports;
-    bool ends_inside; /* events may end inside a byte */
+    bool ends_inside; /* true if events may end inside a byte */
     /* stream and reader of the events; both NULL if several streams share the schema.
      * ctf_find_event_origin then finds them for each event */
     struct ctf_stream *stream;

@@ -60,7 +60,7 @@ struct ctf_field_pos {
     uint8_t bytes;
     uint8_t skipped; /* number of LEB128 numbers between offset `at` and the field */
     bool is_big_endian, is_signed;
-    bool is_leb; /* the field is a LEB128 number; then `bytes` is 8 */
+    bool is_leb; /* true if the field is a LEB128 number; then `bytes` is 8 */
 };
 
 /* Positions of the fields that identify a thread: process id, thread id, and a name of fixed size.
@@ -137,33 +137,37 @@ struct ctf_frame {
     /* clock value from a field of the packet context; valid if has_ticks */
     uint64_t ticks;
     bool has_ticks;
-    /* the packet declares no size, so it ends at the end of the file */
+    /* true if the packet declares no size, so it ends at the end of the file */
     bool is_whole_file;
-    /* the content size was rounded up to bytes, so up to 7 unused bits may follow the last event */
+    /* true if the content size was rounded up to bytes, so up to 7 unused bits may follow the last
+     * event */
     bool is_rounded;
-    /* the tracer did not write the sizes, as after a crash; the content ends after the last event
-     */
+    /* true if the tracer did not write the sizes, as after a crash; the content ends after the
+     * last event */
     bool is_unfinished;
-    /* the tracer wrote the content size, but not the packet size */
+    /* true if the tracer wrote the content size, but not the packet size */
     bool has_unset_size;
-    /* the declared packet size is impossible; packet.size has the size by which it was replaced */
+    /* true if the declared packet size is impossible; packet.size has the size by which it was
+     * replaced */
     bool is_resized;
     /* packet size in bits that the packet declares; valid if is_resized */
     uint64_t declared_size;
     uint64_t declared_content; /* content size in bits that the packet declares */
-    bool is_size_wrong;        /* the declared packet size is impossible */
-    bool is_overfull;          /* the declared content is larger than the packet */
-    /* the declared content is smaller than the packet header, so it is ignored, as in an
+    bool is_size_wrong;        /* true if the declared packet size is impossible */
+    bool is_overfull;          /* true if the declared content is larger than the packet */
+    /* true if the declared content is smaller than the packet header, so it is ignored, as in an
      * unfinished packet */
     bool is_underfull;
     struct rfc11_packet rfc; /* RFC v1.1: values of the packet header of 48 bytes */
-    bool is_foreign;         /* the packet has the UUID of another trace */
-    bool has_bad_magic;      /* the magic number is damaged, but the UUID is that of the trace */
-    /* the magic number is wrong and the header has no UUID, but all other members are valid. The
-     * next packet may prove that only the magic number is damaged (ctf_correct_packet_size) */
+    bool is_foreign;         /* true if the packet has the UUID of another trace */
+    /* true if the magic number is damaged, but the UUID is that of the trace */
+    bool has_bad_magic;
+    /* true if the magic number is wrong and the header has no UUID, but all other members are
+     * valid. The next packet may prove that only the magic number is damaged
+     * (ctf_correct_packet_size) */
     bool has_doubtful_magic;
-    bool has_bad_uuid; /* the UUID has damage: it is nearly that of the trace */
-    /* the id of the stream class has damage; it is nearly that of the only class */
+    bool has_bad_uuid; /* true if the UUID has damage: it is nearly that of the trace */
+    /* true if the id of the stream class has damage; it is nearly that of the only class */
     bool has_bad_class_id;
     /* diagnostic code if the result is CTF_FRAME_BAD or CTF_FRAME_FOREIGN; `text` describes the
      * fault */
@@ -261,34 +265,35 @@ struct ctf_reader {
     uint32_t slot; /* index of the current packet in `packets` */
     uint32_t slots_n;
     ttr_status status; /* error of a read that returned CTF_STOP_FAILED */
-    /* the input is for a trace without stream files, so it has no events */
+    /* true if the input is for a trace without stream files, so it has no events */
     bool is_eventless;
     /* RFC v1.1: `bits` points into the buffer `unpacked`, not into the window */
     bool is_unpacked;
-    bool is_inside;         /* the reader is inside a packet, not between two packets */
-    bool is_stream_defined; /* the definition event of the stream was emitted */
-    bool is_damaged;        /* the current packet has damage */
-    /* the content cannot be unpacked, because the key is missing or it is too large; it is not
-     * damaged, so copies contain the packet unchanged */
+    bool is_inside;         /* true if the reader is inside a packet, not between two packets */
+    bool is_stream_defined; /* true if the definition event of the stream was emitted */
+    bool is_damaged;        /* true if the current packet has damage */
+    /* true if the content cannot be unpacked, because the key is missing or it is too large; it is
+     * not damaged, so copies contain the packet unchanged */
     bool is_sealed;
-    /* the definition event of the current packet must be emitted next */
+    /* true if the definition event of the current packet must be emitted next */
     bool is_copied;
-    /* a writer encodes all events of the input again, so packets need not be in the window
+    /* true if a writer encodes all events of the input again, so packets need not be in the window
      * completely */
     bool is_encoded;
-    bool is_over; /* the file ends at `next` */
-    /* there is not a packet at `next`; frame.code and frame.text have the reason */
+    bool is_over; /* true if the file ends at `next` */
+    /* true if no packet is at `next`; frame.code and frame.text have the reason */
     bool is_lost;
-    bool is_size_reported; /* a wrong size of the current packet was reported already */
-    /* the incomplete last packet of the file was reported already */
+    /* true if a wrong size of the current packet was reported already */
+    bool is_size_reported;
+    /* true if the incomplete last packet of the file was reported already */
     bool is_cut_reported;
     /* a search for a packet after this file offset failed; 0 if no search has failed */
     uint64_t no_packet_after;
-    /* this input reports a file that ends inside the padding of its last packet */
+    /* true if this input reports a file that ends inside the padding of its last packet */
     bool reports_cut;
-    /* all packets of this input are in order: none begins before the previous one ends */
+    /* true if all packets of this input are in order: none begins before the previous one ends */
     bool is_in_order;
-    bool is_foreign; /* packets with the UUID of another trace were read */
+    bool is_foreign; /* true if packets with the UUID of another trace were read */
     /* RFC v1.1: the file name contains the CPU number, which is stored in `cpu` */
     bool has_cpu;
     /* index of the file, which all inputs of that file share; may be NULL */
@@ -312,10 +317,11 @@ struct ctf_reader {
     uint64_t number; /* index of the file among the files of its trace */
     /* index of the packet queue that this input reads; unused if reads_all_queues */
     uint32_t queue;
-    /* this input reads the packets of all queues of the file, in file order */
+    /* true if this input reads the packets of all queues of the file, in file order */
     bool reads_all_queues;
-    uint64_t packet_i;    /* index in the file of the packet at offset `next` */
-    bool is_entered_late; /* reading did not start at the first packet of the file */
+    uint64_t packet_i; /* index in the file of the packet at offset `next` */
+    /* true if reading did not start at the first packet of the file */
+    bool is_entered_late;
     struct ctf_stream **streams;
     size_t streams_n, streams_capacity;
     /* maps the identity of a stream to its index in `streams`; used if there are more than

@@ -33,8 +33,8 @@
 struct ctf_opened_queue {
     struct input *in;
     const struct ctf_trace *trace; /* trace that `in` belongs to; set by ctf_stream_set_add */
-    /* the input also reads the file's other queues, because copies need packets in file order; it
-     * belongs to the first queue */
+    /* true if the input also reads the file's other queues, because copies need packets in file
+     * order; it belongs to the first queue */
     bool is_shared;
     uint32_t queue_i; /* index of the queue among the queues of the file */
     struct ctf_packet_queue queue;

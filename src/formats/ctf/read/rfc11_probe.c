@@ -83,14 +83,14 @@ struct probe_sample {
     struct buffer unpacked;
     const uint8_t *bytes;
     uint64_t n;
-    /* the sample is a complete packet; false if it is the start of a large packet */
+    /* true if the sample is a complete packet; false if it is the start of a large packet */
     bool is_whole;
     bool is_found;
     /* bit i is set if all packets so far can be decoded with alignment order[i] */
     unsigned possible;
     unsigned tried; /* number of packets decoded by trial so far */
     uint64_t tried_bytes;
-    bool is_known;       /* a packet could be decoded */
+    bool is_known;       /* true if a packet could be decoded */
     uint64_t begin, end; /* begin and end time of the packet in ticks, as declared */
     /* hash of all decoded values, for each alignment in `order` */
     uint64_t values[ORDER_N];
@@ -155,7 +155,7 @@ struct alignment_trial {
     /* is_late: an event is earlier than the one before it, or later than the packet's end;
      * is_missized: the decoded size of a payload differs from the stored size */
     bool is_late, is_missized;
-    /* the limit of values was reached, so not all values are in the hash */
+    /* true if the limit of values was reached, so not all values are in the hash */
     bool is_cut;
 };
 
@@ -266,7 +266,7 @@ static enum layout_status decode_trial_event(struct alignment_trial *trial, stru
     return end;
 }
 
-static enum alignment_fit rate_alignment_fit(struct alignment_trial *trial, ttr_error *error)
+static enum alignment_fit test_alignment_on_sample(struct alignment_trial *trial, ttr_error *error)
 {
     const struct probe_sample *sample = trial->sample;
     const bool tells_times = !sample->section->rfc_has_no_time && sample->begin <= sample->end;
@@ -298,7 +298,7 @@ static ttr_status decode_with_alignment(struct probe_sample *sample, size_t i,
         trial.layouts ? compile_trial_layout(&trial, NULL, false, error) : NULL;
     if (header) {
         ctf_header_plan_init(&trial.plan, sample->section, header);
-        *fit = rate_alignment_fit(&trial, error);
+        *fit = test_alignment_on_sample(&trial, error);
         sample->values[i] = hash_pair(sample->values[i],
                                       /* an incomplete hash does not prove that two results are
                                        * equal, so use a number that differs per alignment */

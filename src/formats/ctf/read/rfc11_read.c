@@ -187,7 +187,7 @@ struct stored_content {
     size_t n;
     /* number of available bytes from the start of the content; limited by content_bytes_to_check */
     size_t room;
-    bool is_cut; /* the file ends inside the content */
+    bool is_cut; /* true if the file ends inside the content */
 };
 
 static struct stored_content find_stored_content(const struct ctf_reader *reader)

@@ -34,8 +34,8 @@
 struct ctf_kept {
     uint64_t at, end, ticks;
     const struct ctf_event_class *event;
-    /* the event is a gap, or names a thread (ctf_conventions.h), so it is not counted as a written
-     * event */
+    /* true if the event is a gap, or names a thread (ctf_conventions.h), so it is not counted as a
+     * written event */
     bool is_uncounted;
 };
 
@@ -51,7 +51,7 @@ struct ctf_packet_buffers {
 /* Counters of a data stream that is copied; several files may contain the stream. */
 struct ctf_stream_copy {
     int64_t shift; /* sequence number in the source minus that in the copy */
-    bool is_begun; /* at least one packet was written */
+    bool is_begun; /* true if at least one packet was written */
     /* number of events and packets that the source reports as missing after the last written packet
      */
     uint64_t events, packets;
@@ -63,7 +63,8 @@ struct ctf_trace_copy {
     const struct ctf_options *options;
     struct ctf_output_dir home;
     uint8_t uuid[16]; /* UUID of the copy: that of the source, or a new one */
-    bool is_refused;  /* the trace cannot be copied, so its events are transcoded */
+    /* true if the trace cannot be copied, so its events are transcoded */
+    bool is_refused;
     /* cache of the packet filter: maps (type, 0) to log2 of the type's largest alignment in bits,
      * and (event class, KEY_ORDERS) to a set of byte orders */
     struct pair_map aligns;
@@ -107,7 +108,7 @@ struct ctf_open_packet {
 struct ctf_source_index {
     struct folder *folder;
     const struct folder_file *file; /* the index file; NULL if the source has none */
-    /* the header is valid, and all entries that were compared match the written packets */
+    /* true if the header is valid, and all entries that were compared match the written packets */
     bool fits;
     uint32_t entry_bytes, compared;
     uint64_t at; /* index of the next entry to compare */
@@ -121,15 +122,16 @@ struct ctf_file_copy {
     struct sink *sink;
     struct ctf_open_packet packet;
     uint64_t offset; /* number of bytes written to the file */
-    bool is_changed; /* a packet was written that differs from its source packet */
-    /* the last packet declares no size, so readers extend it to the end of the file; another
-     * packet must not follow */
+    /* true if a packet was written that differs from its source packet */
+    bool is_changed;
+    /* true if the last packet declares no size, so readers extend it to the end of the file;
+     * another packet must not follow */
     bool is_ended;
     /* name of the first file if the copy of the stream continues in more files
      * (ctf_copy_next_file); NULL if it is one file */
     const char *first_name;
     uint64_t part; /* number of files that were started after the first */
-    /* the file is in the writer's list of files that may refer to bytes of the batch
+    /* true if the file is in the writer's list of files that may refer to bytes of the batch
      * (ctf_copy_save_borrowed_bytes) */
     bool is_dirty;
     struct ctf_file_copy *next_dirty;

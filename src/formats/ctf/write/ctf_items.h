@@ -60,7 +60,7 @@ struct ctf_items {
     /* event id and version as decimal text, to which labels of constant items point */
     char number[NUMBER_MAX], version[NUMBER_MAX];
     const struct alloc *alloc;
-    bool failed; /* memory ran out, so items are missing */
+    bool failed; /* true if memory ran out, so items are missing */
 };
 
 /* Options of ctf_items_collect. */
@@ -69,10 +69,11 @@ struct ctf_items_config {
     enum ctf_version version;
     /* follow the CTF conventions: store event attributes as fields */
     bool has_conventions;
-    bool has_cpu; /* the packet context has the CPU, so events do not need it */
+    bool has_cpu; /* true if the packet context has the CPU, so events do not need it */
     /* collect the fields of the event's packet context, not those of the event */
     bool is_packet;
-    /* the target has no common context, so its fields become the first fields of the payload */
+    /* true if the target has no common context, so its fields become the first fields of the
+     * payload */
     bool has_no_common;
     /* drop payload_size from the common context, because the v1.1 packet writer stores the event
      * size itself */

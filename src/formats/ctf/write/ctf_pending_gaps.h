@@ -23,7 +23,7 @@ struct ctf_pending_gaps {
      * events, and of the gap of packets */
     int64_t begin;
     int64_t events_end, packets_end;
-    /* several gaps were added together, so the times above are not those of one gap */
+    /* true if several gaps were added together, so the times above are not those of one gap */
     bool has_mixed_times;
     struct ctf_stream_out
         /* transcoding: output stream of the source's last packet; NULL if there is none */
@@ -33,7 +33,8 @@ struct ctf_pending_gaps {
 /* What ctf_pending_gaps_start_stream must know about the first packet of a transcoded stream. */
 struct ctf_first_packet {
     const struct ctf_packet *about; /* the packet of the source */
-    /* the packet's counters continue those of an earlier source file of the same data stream */
+    /* true if the packet's counters continue those of an earlier source file of the same data
+     * stream */
     bool is_continuation;
 };
 
@@ -70,7 +71,7 @@ struct ctf_gap_times {
     /* begin, end: times of the packet that reports the gap by its counters; if `end` is 0, it ends
      * at its last event */
     uint64_t begin, end;
-    bool is_alone; /* the packet that reports the gap has no events */
+    bool is_alone; /* true if the packet that reports the gap has no events */
 };
 
 /* Computes the packet times from which readers will derive the start and end of the pending gap.

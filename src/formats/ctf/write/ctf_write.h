@@ -94,8 +94,9 @@ struct ctf_options {
     bool is_big_endian;
     bool has_order; /* is_big_endian: the user has set the byte order */
     bool has_alignment, has_event_size, has_checksum, has_compression, has_cypher, has_packet_align,
-        has_text;         /* the user has set the option of this name, which only v1.1 has */
-    bool has_packet_size; /* the user has set packet_size, an option of all versions */
+        has_text; /* the user has set the option of this name, which only v1.1 has */
+    /* true if the user has set packet_size, an option of all versions */
+    bool has_packet_size;
     bool has_index, has_no_index, has_packetised, is_packetised, is_text_metadata;
     /* name of the first option set by the user that only v1.1 has; NULL if it has none */
     const char *rfc_option;
@@ -212,8 +213,8 @@ struct ctf_stream_class_out {
         /* first stream class of a source that is written to this class; NULL if there is none */
         *source;
     uint64_t packet_shape;
-    /* fields are lost: of event headers, or of the packets of events that were copied without
-     * their packet */
+    /* true if fields are lost: of event headers, or of the packets of events that were copied
+     * without their packet */
     bool loses_header;
 };
 
@@ -266,14 +267,14 @@ struct ctf_trace_out {
     struct ctf_types types;
     bool has_conventions;
     bool is_suited;     /* ctf_trace_out_check_options was called and has succeeded */
-    bool has_unix_time; /* some event has a time since 1970 */
+    bool has_unix_time; /* true if at least one event has a time since 1970 */
     /* clock of the events that are encoded by the CTF conventions */
     struct ctf_clock *clock;
     int64_t base; /* time of tick 0 of `clock`, in ns since 1970 */
     struct ctf_trace
         /* source trace, with a reference to it; NULL if the trace follows the CTF conventions */
         *source;
-    /* the clocks are those of the source, possibly with other offsets */
+    /* true if the clocks are those of the source, possibly with other offsets */
     bool keeps_clocks;
     /* ns that were added to the times of the source; clock offsets include them */
     int64_t moved;
@@ -346,7 +347,8 @@ struct ctf_class_key {
     ttr_text name;
     /* event class of the source from which properties are copied; NULL if there is none */
     const struct ctf_event_class *like;
-    bool is_unnamed; /* events do not have this name; it is only that of the class */
+    /* true if events do not have this name; it is only that of the class */
+    bool is_unnamed;
     /* hash of the properties that are not part of a shape, such as name and log level */
     uint64_t identity;
     uint64_t likeness; /* hash like `identity`, but equal in all folders of a trace */
@@ -379,7 +381,7 @@ const struct ctf_event_class *ctf_get_event_class(struct ctf_trace_out *trace,
 struct ctf_index_out {
     struct buffer entries; /* encoded entries that are not in the file yet */
     struct sink *file;     /* index file; NULL until its first entries are written */
-    /* the file system does not allow the name of the index, so none is written */
+    /* true if the file system does not allow the name of the index, so none is written */
     bool is_refused;
 };
 
@@ -414,10 +416,10 @@ struct ctf_stream_out {
     /* transcoding: hash of the fields of the source packet, without times and counters; for events
      * that were copied without their packet; 0 if unknown */
     uint64_t packet_fields_hash;
-    /* a later file contains the same data stream and continues its counters */
+    /* true if a later file contains the same data stream and continues its counters */
     bool is_continued;
-    /* the counter of the open packet includes events that were discarded up to its end, so the
-     * packet must not be split */
+    /* true if the counter of the open packet includes events that were discarded up to its end, so
+     * the packet must not be split */
     bool counts_to_end;
     /* ticks; end of a gap before an event without packet, which the open packet's counters report;
      * events after it start a new packet; 0 if there is none */
@@ -529,7 +531,7 @@ struct ctf_uuid_claim {
     /* number of traces with this UUID and overlapping times that were written before; 0: the trace
      * keeps its UUID */
     uint32_t rank;
-    /* some packet has no start time, so `begin` and `end` are unknown */
+    /* true if at least one packet has no start time, so `begin` and `end` are unknown */
     bool lacks_times;
     int64_t begin, end; /* time range of all packets in ns */
 };

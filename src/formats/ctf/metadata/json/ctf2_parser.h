@@ -148,9 +148,9 @@ struct ctf2_build {
     const struct type *const *roots;
     enum type_root root;
     const struct ctf_clock *clock; /* default clock of the stream class; NULL if it has none */
-    /* the definition of an alias is being checked: roles and locations are not resolved */
+    /* true if the definition of an alias is being checked: roles and locations are not resolved */
     bool is_definition;
-    bool is_contextual; /* set if the class contains roles or locations */
+    bool is_contextual; /* true if the class contains roles or locations */
     /* depth: number of classes that contain the current one; deepest: maximum so far */
     unsigned depth, deepest;
     uint64_t size; /* number of types built so far */

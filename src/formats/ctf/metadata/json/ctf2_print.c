@@ -50,7 +50,7 @@ static void print_root_class(struct ctf2_printer *printer, const char *key, enum
 static void print_preamble(struct ctf2_printer *printer)
 {
     struct json *json = &printer->json;
-    ctf2_print_begin(printer, "preamble");
+    ctf2_begin_printed_object(printer, "preamble");
     print_u64_property(printer, "version", 2);
     if (printer->description->has_uuid) {
         json_write_key(json, "uuid");
@@ -95,7 +95,7 @@ static void print_trace_class(struct ctf2_printer *printer)
     const struct ctf_description *description = printer->description;
     printer->roots[ROOT_PACKET_HEADER] = description->packet_header;
     ctf2_print_aliases(printer, description->packet_header);
-    ctf2_print_begin(printer, "trace-class");
+    ctf2_begin_printed_object(printer, "trace-class");
     print_identity(printer, description->ns, description->name, description->uid);
     print_environment(printer);
     print_root_class(printer, "packet-header-field-class", ROOT_PACKET_HEADER);
@@ -167,7 +167,7 @@ static void print_clock_offset(struct ctf2_printer *printer, const struct ctf_cl
 
 static void print_clock(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
-    ctf2_print_begin(printer, "clock-class");
+    ctf2_begin_printed_object(printer, "clock-class");
     json_write_key(&printer->json, "id");
     json_write_text(&printer->json, clock->id.p, clock->id.n);
     print_clock_identity(printer, clock);
@@ -212,7 +212,7 @@ static void print_event_class(struct ctf2_printer *printer, const struct ctf_eve
     printer->roots[ROOT_PAYLOAD] = event->payload;
     ctf2_print_aliases(printer, event->context);
     ctf2_print_aliases(printer, event->payload);
-    ctf2_print_begin(printer, "event-record-class");
+    ctf2_begin_printed_object(printer, "event-record-class");
     print_u64_property(printer, "id", event->id);
     print_u64_property(printer, "data-stream-class-id", printer->stream_id);
     print_identity(printer, event->ns, event->name, event->uid);
@@ -231,7 +231,7 @@ static void print_stream_class(struct ctf2_printer *printer, const struct ctf_st
     printer->roots[ROOT_COMMON_CONTEXT] = stream->event_context;
     for (enum type_root root = ROOT_PACKET_CONTEXT; root <= ROOT_COMMON_CONTEXT; root++)
         ctf2_print_aliases(printer, printer->roots[root]);
-    ctf2_print_begin(printer, "data-stream-class");
+    ctf2_begin_printed_object(printer, "data-stream-class");
     print_u64_property(printer, "id", printer->stream_id);
     print_identity(printer, stream->ns, stream->name, stream->uid);
     if (stream->clock) {
@@ -266,7 +266,7 @@ static ttr_status print_fragments(const struct ctf_description *description, boo
     }
     /* CTF2-SPEC-2.0 section 5 requires at least one data stream class */
     if (description->streams_n == 0) {
-        ctf2_print_begin(&printer, "data-stream-class");
+        ctf2_begin_printed_object(&printer, "data-stream-class");
         ctf2_print_end(&printer);
     }
     pair_map_free(&printer.names);

@@ -15,11 +15,12 @@ struct ctf2_printer {
     /* types of the structures in which a location may start, such as the packet header */
     const struct type *roots[ROOT_COUNT];
     enum type_root root; /* structure that is being printed, such as the payload */
-    bool has_clock;      /* the stream class has a clock */
+    bool has_clock;      /* true if the stream class has a clock */
     /* id of the stream class, or a generated number for RFC v1.1, in which several stream classes
      * (sections) may have the same id */
     uint64_t stream_id;
-    /* the text is for display only (ctf2_print_indented), so RFC v1.1 may be approximated */
+    /* true if the text is for display only (ctf2_print_indented), so RFC v1.1 may be approximated
+     */
     bool is_for_display;
     /* if is_for_display: name of the member that holds the length of the next sequence; "" if no
      * member does */
@@ -33,7 +34,7 @@ struct ctf2_printer {
 
 /* Start a fragment (separator, opening brace and type), and end it (closing brace and line feed).
  */
-void ctf2_print_begin(struct ctf2_printer *printer, const char *type);
+void ctf2_begin_printed_object(struct ctf2_printer *printer, const char *type);
 void ctf2_print_end(struct ctf2_printer *printer);
 
 /* Prints a field class as the next JSON value: in full, or as the name of its alias. */

@@ -17,7 +17,7 @@
 #include "formats/ctf/metadata/json/ctf2_print.h"
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
-void ctf2_print_begin(struct ctf2_printer *printer, const char *type)
+void ctf2_begin_printed_object(struct ctf2_printer *printer, const char *type)
 {
     buffer_add_byte(printer->json.to, 0x1e);
     json_begin_object(&printer->json);
@@ -568,7 +568,7 @@ static void print_alias(struct ctf2_printer *printer, const struct type *type)
     uint64_t hash = hash_bytes(type->name.p, type->name.n);
     if (pair_map_get(&printer->names, hash, 0) || !is_context_free(type))
         return;
-    ctf2_print_begin(printer, "field-class-alias");
+    ctf2_begin_printed_object(printer, "field-class-alias");
     json_write_key(&printer->json, "name");
     json_write_text(&printer->json, type->name.p, type->name.n);
     json_write_key(&printer->json, "field-class");

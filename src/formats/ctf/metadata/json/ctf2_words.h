@@ -17,7 +17,8 @@ struct ctf2_role {
     enum ctf_role role;
     /* meaning of the role in the packet context, if it is different there; else CTF_ROLE_NONE */
     enum ctf_role in_packet_context;
-    bool is_for_blob; /* the role requires a blob; otherwise an unsigned integer */
+    /* true if the role requires a blob; otherwise an unsigned integer */
+    bool is_for_blob;
     bool needs_clock;
 };
 

@@ -24,7 +24,7 @@ struct unpacking {
     size_t packets;
     enum rfc11_fault fault; /* error in the first packet header, if no packet is valid */
     size_t complete_n;      /* length of the text that ends with the last complete string */
-    bool is_cut;            /* the last packet is incomplete */
+    bool is_cut;            /* true if the last packet is incomplete */
 };
 
 static void add_unpack_diagnostic(const struct unpacking *u, ttr_severity severity, uint64_t offset,

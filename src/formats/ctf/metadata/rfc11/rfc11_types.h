@@ -33,7 +33,7 @@ struct rfc11_type {
     struct type_member *members;
     uint8_t rule;
     uint8_t depth; /* levels of nested types, including this one */
-    bool is_empty; /* values of the type occupy no bits */
+    bool is_empty; /* true if values of the type occupy no bits */
     /* alignment in bits if the trace declares natural alignment; at most the word size */
     uint32_t natural;
     uint32_t fields; /* number of fields, including those of nested structs and arrays */
@@ -77,7 +77,7 @@ struct rfc11_state {
     /* event header that was made last; often hundreds of sections share one */
     struct rfc11_header made;
     uint32_t word_size; /* word size in bits; 0 if not declared */
-    bool has_trace;     /* a trace block was parsed */
+    bool has_trace;     /* true if a trace block was parsed */
 };
 
 /* Returns the parser's state, creating it if needed. Returns NULL if memory is out. */

@@ -47,7 +47,7 @@ struct instantiation {
     ttr_text names[PATH_MAX_NAMES];
     uint32_t names_n;
     uint32_t arrays; /* number of arrays that contain this frame */
-    /* every type must be copied, because field names imply roles in this root */
+    /* true if every type must be copied, because field names imply roles in this root */
     bool marks_roles;
     const struct ctf_clock
         /* clock of timestamps that are not mapped to one; NULL if the trace has several clocks */

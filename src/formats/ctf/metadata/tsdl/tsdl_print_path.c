@@ -236,8 +236,9 @@ static bool use_label_as_option_identifier(struct tsdl_printer *p, const struct 
 
 /* Agreement between the labels of a selector and the options of a variant. */
 struct label_match {
-    bool does;      /* the labels have the same ranges as the options */
-    bool has_words; /* each label also has the identifier of its option as name */
+    bool does; /* true if the labels have the same ranges as the options */
+    /* true if each label also has the identifier of its option as name */
+    bool has_words;
 };
 
 static bool match_labels_to_options(struct tsdl_printer *p, const struct type *selector,

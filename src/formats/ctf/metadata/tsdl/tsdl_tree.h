@@ -22,7 +22,8 @@ struct tsdl_reading {
     ttr_error *error;
     ttr_status status; /* status of the first failure; TTR_OK if none */
     bool is_at_end;    /* the failure is that the text ended unexpectedly */
-    /* the text ends inside the declaration at `cut_at`; everything from there on is dropped */
+    /* true if the text ends inside the declaration at `cut_at`; everything from there on is
+     * dropped */
     bool is_cut;
     size_t cut_at;
 };

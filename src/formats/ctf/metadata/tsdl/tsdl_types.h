@@ -49,8 +49,9 @@ struct tsdl_type {
     /* integer: encoding of the text if an array of it is text; ENCODING_NONE if its arrays are
      * numbers */
     uint8_t encoding;
-    bool has_references; /* the type itself, or a type inside it, has a reference */
-    /* several declarations share the type, so a copy must be made before it gets a name */
+    /* true if the type itself, or a type inside it, has a reference */
+    bool has_references;
+    /* true if several declarations share the type, so a copy must be made before it gets a name */
     bool is_shared;
     /* hash table of members or labels; each slot is an index + 1; NULL if there are few */
     uint32_t *index;

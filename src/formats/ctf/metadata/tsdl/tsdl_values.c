@@ -138,7 +138,7 @@ bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *
         text);
 }
 
-static int hex_digit(char c)
+static int get_hex_digit_value(char c)
 {
     char lower = (char)(c | 0x20);
     return c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
@@ -147,7 +147,7 @@ static int hex_digit(char c)
 bool tsdl_parse_uuid(ttr_text text, uint8_t uuid[16])
 {
     for (size_t i = 0, n = 0; text.n == 36 && i < 36; i++) {
-        const int digit = hex_digit(text.p[i]);
+        const int digit = get_hex_digit_value(text.p[i]);
         const bool is_line = i == 8 || i == 13 || i == 18 || i == 23;
         if (is_line ? text.p[i] != '-' : digit < 0)
             return false;
