@@ -159,11 +159,14 @@ static bool store_span_names(ttr *t, const ttr_event *event, ttr_text part,
     return compiled->name && (!rule->category || compiled->category);
 }
 
+/* LTTng gives its events no system: a rule of LTTng alone does not match an event of a system,
+ * which another tracer made before the trace was converted to CTF. */
 static bool rule_matches(const struct rule *rule, unsigned worlds, const struct split_name *split,
                          ttr_text *part)
 {
     ttr_text system;
-    return rule->worlds & worlds && list_matches(rule->events, split->name, part) &&
+    return rule->worlds & worlds && (rule->worlds != RULE_LTTNG || !split->system.n) &&
+           list_matches(rule->events, split->name, part) &&
            (!rule->system || !split->system.n ||
             list_matches(rule->system, split->system, &system));
 }

@@ -264,6 +264,21 @@ static void two_records_of_a_call_are_one_span(void **state)
            "70 end syscall 100000 7(b)\n");
 }
 
+/* A CTF trace that was converted from perf: its system calls are spans already. */
+static void rules_of_lttng_ignore_events_of_other_tracers(void **state)
+{
+    static const char *const events[] = {TO_7,
+                                         "0 raw_syscalls:sys_enter id=9",
+                                         "0 raw_syscalls:sys_exit id=9 ret=0",
+                                         "0 syscalls:sys_enter_mmap addr=0",
+                                         "0 sys_open flags=0",
+                                         NULL};
+    (void)state;
+    expect("ctf", events,
+           "10 switch sched_switch 7(b) from 5(a)\n20 instant sys_enter 7(b)\n"
+           "30 instant sys_exit 7(b)\n40 instant sys_enter_mmap 7(b)\n50 begin open 7(b)\n");
+}
+
 static void names_of_threads_change_between_batches(void **state)
 {
     static const char *const events[] = {TO_7, "0 syscall_entry_execve filename=/bin/c",
@@ -597,6 +612,7 @@ int main(void)
         cmocka_unit_test(lost_ends_are_added_as_incomplete),
         cmocka_unit_test(exit_ends_with_its_thread),
         cmocka_unit_test(two_records_of_a_call_are_one_span),
+        cmocka_unit_test(rules_of_lttng_ignore_events_of_other_tracers),
         cmocka_unit_test(names_of_threads_change_between_batches),
         cmocka_unit_test(counter_has_only_its_series),
         cmocka_unit_test(gap_hides_the_running_thread),

@@ -225,21 +225,39 @@ static bool reserve(struct vector_dictionary *words, size_t id)
     return true;
 }
 
+/* Returns the index of a text's result; 0 is that of NULL. */
+static size_t get_index(int64_t id)
+{
+    return id == TTR_STORE_NULL ? 0 : (size_t)id + 1;
+}
+
+/* Computes the result of a text if it is not known. Returns false if memory is exhausted. */
+static bool add_result(struct vector_program *program, struct vector_dictionary *words, int64_t id)
+{
+    const size_t at = get_index(id);
+    if (at >= words->n && !reserve(words, at)) {
+        program->is_full = true;
+        return false;
+    }
+    if (words->known[at] == UNKNOWN) {
+        words->values[at] = compute(program, words, id);
+        words->known[at] = KNOWN;
+    }
+    return true;
+}
+
 void dictionary_evaluate(struct vector_program *program, struct vector_dictionary *words,
                          const int64_t *ids, uint32_t n, int64_t *values)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        /* Index 0 is NULL. */
-        const size_t at = ids[i] == TTR_STORE_NULL ? 0 : (size_t)ids[i] + 1;
-        if (at >= words->n && !reserve(words, at)) {
-            program->is_full = true;
+    for (uint32_t i = 0; i < n;) {
+        /* Known results, until a text is new. */
+        const size_t known_n = words->n;
+        const uint8_t *const known = words->known;
+        const int64_t *const results = words->values;
+        for (size_t at; i < n && (at = get_index(ids[i])) < known_n && known[at] == KNOWN; i++)
+            values[i] = results[at];
+        if (i < n && !add_result(program, words, ids[i]))
             return;
-        }
-        if (words->known[at] == UNKNOWN) {
-            words->values[at] = compute(program, words, ids[i]);
-            words->known[at] = KNOWN;
-        }
-        values[i] = words->values[at];
     }
 }
 

@@ -94,6 +94,33 @@ static void count_rows(struct leaf_aggregate *aggregate, const int64_t *value,
         aggregate->count[groups[k]] += !value || value[block->at[k]] != NONE;
 }
 
+/* Counts the rows of the only group.  Without keys each row has the same counter, and adding to it
+ * row by row costs the latency of a store. */
+static void count_all_rows(struct leaf_aggregate *aggregate, const int64_t *value,
+                           const struct leaf_block *block)
+{
+    uint32_t n = value ? 0 : block->n;
+    for (uint32_t k = 0; value && k < block->n; k++)
+        n += value[block->at[k]] != NONE;
+    aggregate->count[0] += n;
+}
+
+static void sum_all_integers(struct leaf *leaf, struct leaf_aggregate *aggregate,
+                             const int64_t *value, const struct leaf_block *block)
+{
+    int64_t sum = aggregate->integer[0];
+    bool is_overflow = false;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < block->n; k++) {
+        const int64_t x = value[block->at[k]];
+        is_overflow |= __builtin_add_overflow(sum, x == NONE ? 0 : x, &sum);
+        n += x != NONE;
+    }
+    aggregate->count[0] += n;
+    aggregate->integer[0] = sum;
+    leaf->program.is_inexact |= is_overflow;
+}
+
 static void sum_integers(struct leaf *leaf, struct leaf_aggregate *aggregate, const int64_t *value,
                          const struct leaf_block *block, const uint32_t *groups)
 {
@@ -191,14 +218,19 @@ static bool aggregate_block(struct leaf *leaf, struct leaf_aggregate *aggregate,
         aggregate->op != SQL_NONE && leaf->program.ops[aggregate->op].type == TTR_STORE_REAL;
     switch (aggregate->function) {
     case LEAF_COUNT:
-        count_rows(aggregate, value, block, groups);
+        if (leaf->keys_n == 0)
+            count_all_rows(aggregate, value, block);
+        else
+            count_rows(aggregate, value, block, groups);
         return true;
     case LEAF_COUNT_DISTINCT:
         return count_distinct(aggregate, value, block, groups);
     case LEAF_SUM:
     case LEAF_TOTAL:
     case LEAF_AVG:
-        if (aggregate->is_whole)
+        if (aggregate->is_whole && leaf->keys_n == 0)
+            sum_all_integers(leaf, aggregate, value, block);
+        else if (aggregate->is_whole)
             sum_integers(leaf, aggregate, value, block, groups);
         else
             sum_reals(aggregate, is_real, value, block, groups);

@@ -61,8 +61,18 @@ static void evaluate_lags(struct leaf *leaf)
             (void)vector_evaluate(&leaf->program, i);
 }
 
-/* Selects the rows of the current block. */
-static void select_rows(struct leaf *leaf, struct leaf_block *block)
+/* Returns true if the number of rows is the only result. */
+static bool is_count_of_rows(const struct leaf *leaf)
+{
+    for (uint32_t i = 0; i < leaf->aggregates_n; i++)
+        if (leaf->aggregates[i].function != LEAF_COUNT || leaf->aggregates[i].op != SQL_NONE ||
+            leaf->aggregates[i].filter != SQL_NONE)
+            return false;
+    return leaf->kind == LEAF_GROUP && leaf->keys_n == 0;
+}
+
+/* Selects the rows of the current block; `is_counted`: only their number. */
+static void select_rows(struct leaf *leaf, struct leaf_block *block, bool is_counted)
 {
     struct vector_program *program = &leaf->program;
     uint8_t mask[VECTOR_ROWS];
@@ -74,7 +84,9 @@ static void select_rows(struct leaf *leaf, struct leaf_block *block)
     for (uint32_t i = 0; i < leaf->conditions_n; i++)
         vector_apply(program, leaf->conditions[i], mask);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < program->n; i++) {
+    for (uint32_t i = 0; is_counted && i < program->n; i++)
+        n += mask[i];
+    for (uint32_t i = 0; !is_counted && i < program->n; i++) {
         block->at[n] = (uint16_t)i;
         n += mask[i];
     }
@@ -128,6 +140,7 @@ static enum leaf_result run_blocks(struct leaf *leaf)
     struct vector_program *program = &leaf->program;
     const ttr_query *query = program->query->owner ? program->query->owner : program->query;
     struct leaf_block block = {.n = 0};
+    const bool is_counted = is_count_of_rows(leaf);
     uint32_t blocks = 0;
     for (uint64_t row = leaf->from / VECTOR_ROWS * VECTOR_ROWS; row < leaf->to;
          row += VECTOR_ROWS) {
@@ -136,7 +149,7 @@ static enum leaf_result run_blocks(struct leaf *leaf)
             !query->progress(query->user_data))
             return LEAF_STOPPED;
         vector_set_block(program, row, left < VECTOR_ROWS ? (uint32_t)left : VECTOR_ROWS);
-        select_rows(leaf, &block);
+        select_rows(leaf, &block, is_counted);
         if (!add_block(leaf, &block) || program->is_full)
             return LEAF_FULL;
         if (program->is_inexact)

@@ -48,5 +48,44 @@ for trace in "${traces[@]}"; do
         failed=1
     fi
 done
+# Random rows of one type per column, with NULLs, extremes, long and empty texts: read back as sqlite3 computes them.
+cat >"$work/rows.py" <<'PROGRAM'
+import random, sqlite3, subprocess, sys
+import duckdb, pyarrow.ipc as ipc, pyarrow.parquet as parquet
+tracetta, trace, folder = sys.argv[1:]
+random.seed(7)
+db, duck = sqlite3.connect(":memory:"), duckdb.connect()
+
+def literal(kind):
+    if random.random() < 0.15:
+        return "NULL"
+    if kind == "integer":
+        return str(random.choice([0, 1, -1, 2**63 - 1, -(2**63) + 1, random.randrange(-1000, 1000), random.getrandbits(62)]))
+    if kind == "real":
+        return repr(random.choice([0.5, -1.25, 1e300, 1e-300, random.random(), random.uniform(-1e6, 1e6)]))
+    text = random.choice(["", "a", "é", "x" * random.randrange(300), "it''s", chr(random.randrange(0x20, 0xd7ff)).replace("'", "")])
+    return f"'{text}'" if kind == "text" else "x'" + bytes(random.getrandbits(8) for _ in range(random.randrange(20))).hex() + "'"
+
+for number in range(40):
+    kinds = [random.choice(["integer", "real", "text", "bytes"]) for _ in range(random.randrange(1, 7))]
+    rows = ", ".join("(" + ", ".join(map(literal, kinds)) + ")" for _ in range(random.choice([1, 2, 50, 3000 // len(kinds)])))
+    sql = f"SELECT * FROM (VALUES {rows})"
+    open(folder + "/random.sql", "w", encoding="utf-8").write(sql)
+    for name in "parquet", "arrow":
+        subprocess.run([tracetta, "query", "-q", "-f", "-o", f"{folder}/random.{name}", f"--file={folder}/random.sql", trace], check=True)
+    expected = db.execute(sql).fetchall()
+    table = parquet.read_table(folder + "/random.parquet")
+    arrow = ipc.open_file(folder + "/random.arrow").read_all()
+    arrow.validate(full=True)
+    found = list(zip(*[column.to_pylist() for column in table.columns]))
+    assert found == expected, (number, kinds)
+    assert list(zip(*[column.to_pylist() for column in arrow.columns])) == expected, (number, kinds)
+    assert duck.execute(f"SELECT * FROM '{folder}/random.parquet'").fetchall() == expected, (number, kinds)
+PROGRAM
+count=$((count + 1))
+"$python" "$work/rows.py" "$tracetta" "$work/t.fxt" "$work" 2>"$work/err"
+status=$?
+[ $status = 0 ] || { sed 's/^/# /' "$work/err"; printf 'not '; failed=1; }
+echo "ok $count - random_rows_are_the_same_in_all_readers"
 echo "1..$count"
 exit ${failed:-0}

@@ -2,6 +2,7 @@
 #include "cli/input/trace_cache.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -83,6 +84,17 @@ static bool has_unsaved_option(const struct settings *set)
     return set->no_cache || set->metadata_file || set->format_options.n || set->stream_intersection;
 }
 
+/* Prints size and time of the library: a build of the same version may fill tables differently. */
+static void print_library(FILE *to)
+{
+    Dl_info about;
+    struct stat file;
+    const void *function = dlsym(RTLD_DEFAULT, "ttr_new");
+    if (function && dladdr(function, &about) && stat(about.dli_fname, &file) == 0)
+        (void)fprintf(to, "library %jd %jd.%09ld\n", (intmax_t)file.st_size,
+                      (intmax_t)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+}
+
 static bool are_files(const struct call *call)
 {
     struct stat about;
@@ -103,6 +115,7 @@ static bool make_key(struct trace_cache *cache, const struct call *call, const c
     if (!to)
         return false;
     (void)fprintf(to, "%s\n", use);
+    print_library(to);
     print_options(to, call);
     for (size_t i = 0; i < call->paths_n; i++)
         (void)fprintf(to, "input %s = %s\n", call->path[i],

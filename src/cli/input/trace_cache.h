@@ -5,8 +5,8 @@
  *     if that fails: read the trace, trace_cache_write; trace_cache_end
  *
  * A saved store belongs to the paths as they are written, to size, times and inode of all their
- * files, to the options that select events, and to the version of tracetta.  Pipes, live traces and
- * files that changed in the last two seconds are not saved. */
+ * files, to the options that select events, and to the build of libtracetta.  Pipes, live traces
+ * and files that changed in the last two seconds are not saved. */
 #ifndef TRACETTA_CLI_INPUT_TRACE_CACHE_H
 #define TRACETTA_CLI_INPUT_TRACE_CACHE_H
 

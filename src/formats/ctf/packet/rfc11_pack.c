@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <zlib.h>
 
+#include "base/sanitizer.h"
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
@@ -36,6 +37,7 @@ static ttr_status append_gzip_member(const uint8_t *content, size_t n, struct bu
     z.next_out = room;
     z.avail_out = (uInt)most;
     bool is_done = room && deflate(&z, Z_FINISH) == Z_STREAM_END;
+    sanitizer_mark_written(room, is_done ? z.total_out : 0);
     buffer_commit(to, is_done ? z.total_out : 0);
     (void)deflateEnd(&z);
     return is_done             ? TTR_OK
@@ -60,6 +62,7 @@ static ttr_status append_bzip2_member(const uint8_t *content, size_t n, struct b
     if (!room ||
         BZ2_bzBuffToBuffCompress((char *)room, &got, from, (unsigned)n, BZIP2_BLOCK, 0, 0) != BZ_OK)
         return fail_memory(error);
+    sanitizer_mark_written(room, got);
     buffer_commit(to, got);
     return TTR_OK;
 }

@@ -25,6 +25,7 @@
 #include <zlib.h>
 
 #include "base/cursor.h"
+#include "base/sanitizer.h"
 #include "io/decoder.h"
 
 #define STEP (64u << 10) /* bytes that a decoder appends per call */
@@ -145,6 +146,7 @@ static size_t find_md5_prefix(const uint8_t *content, size_t n, uint32_t checksu
         md5_update(&md5, 1, content + i);
         end = md5;
         md5_digest(&end, sizeof digest, digest);
+        sanitizer_mark_written(digest, sizeof digest);
         if (load_u32be(digest) == checksum)
             return i + 1;
     }
@@ -160,6 +162,7 @@ static size_t find_sha1_prefix(const uint8_t *content, size_t n, uint32_t checks
         sha1_update(&sha1, 1, content + i);
         end = sha1;
         sha1_digest(&end, sizeof digest, digest);
+        sanitizer_mark_written(digest, sizeof digest);
         if (load_u32be(digest) == checksum)
             return i + 1;
     }
@@ -197,6 +200,7 @@ void rfc11_encrypt_or_decrypt(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC
     memcpy(counter, iv, sizeof counter);
     aes256_set_encrypt_key(&aes, key);
     ctr_crypt(&aes, (nettle_cipher_func *)aes256_encrypt, sizeof counter, counter, n, to, from);
+    sanitizer_mark_written(to, n);
     explicit_bzero(&aes, sizeof aes);
 }
 
@@ -221,6 +225,7 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
         size_t asked = io->out_n;
         enum decode_result result = decoder->step(state, io);
         size_t got = asked - io->out_n;
+        sanitizer_mark_written(step ? room : &spare, got);
         if (!step && got)
             return RFC11_TOO_LARGE;
         buffer_commit(to, got);

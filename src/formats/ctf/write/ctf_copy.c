@@ -230,7 +230,7 @@ static void start_copied_packet(struct ctf_file_copy *file, const struct ctf_str
 }
 
 /* Adds the gap that the open packet reports to the number of missing events and packets of its
- * stream. Returns false if memory is out. */
+ * stream. Returns false if memory runs out. */
 static bool add_gap_to_stream(struct ctf_file_copy *file)
 {
     struct ctf_open_packet *packet = &file->packet;
