@@ -81,7 +81,7 @@ struct capacity_request {
 };
 
 /* Grows the array to at least twice its capacity, so n appends cost O(n) copies. Returns false if
- * memory is out. */
+ * memory runs out. */
 static _Bool grow_array(const struct alloc *alloc, void **items, size_t *capacity,
                         struct capacity_request capacity_request, size_t size)
 {

@@ -19,7 +19,7 @@ struct alloc {
 /* Returns the allocator that uses realloc and free.  It is constant and never freed. */
 const struct alloc *alloc_default(void);
 
-/* Allocates `count` zeroed items of `size` bytes.  Returns NULL if memory is out or the product
+/* Allocates `count` zeroed items of `size` bytes.  Returns NULL if memory runs out or the product
  * overflows.  0 items allocate a block too, so NULL always means failure. */
 TTR_MUST void *alloc_zero(const struct alloc *alloc, size_t count, size_t size);
 

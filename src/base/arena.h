@@ -28,7 +28,7 @@ void arena_init(struct arena *arena, const struct alloc *alloc);
  * before it. For programs with thousands of small arenas. */
 void arena_init_small(struct arena *arena, const struct alloc *alloc, size_t least);
 
-/* Allocates `size` bytes aligned to 8, not zeroed.  Returns NULL if memory is out. */
+/* Allocates `size` bytes aligned to 8, not zeroed.  Returns NULL if memory runs out. */
 TTR_MUST void *arena_alloc(struct arena *arena, size_t size);
 
 /* Shrinks the last allocation to `size` bytes. Does nothing if it is alone in a large block. */
@@ -50,7 +50,7 @@ static inline void arena_commit(struct arena *arena, size_t size)
     arena->current->used += taken < room ? taken : room;
 }
 
-/* Copies n bytes and appends a zero byte.  Returns NULL if memory is out. */
+/* Copies n bytes and appends a zero byte.  Returns NULL if memory runs out. */
 TTR_MUST char *arena_copy(struct arena *arena, const void *bytes, size_t n);
 
 /* Invalidates all allocations and keeps the blocks for reuse. */

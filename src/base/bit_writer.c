@@ -53,7 +53,7 @@ static void overwrite_bits_be(uint8_t *p, uint64_t at, uint64_t x, unsigned widt
 }
 
 /* Returns the address to store a number at if it starts and ends at byte boundaries. Returns NULL
- * if it must be written bit by bit, or if memory is out. */
+ * if it must be written bit by bit, or if memory runs out. */
 static uint8_t *aligned_room(struct bit_writer *put, unsigned width)
 {
     return ((unsigned)put->at | width) & 7 ? NULL : buffer_room(put->to, 8);

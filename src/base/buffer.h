@@ -1,5 +1,5 @@
-/* A growing byte buffer.  If memory is out, an append sets `failed` and drops its bytes, and later
- * appends do nothing.  So a run of appends needs one check of `failed` at its end. */
+/* A growing byte buffer.  If memory runs out, an append sets `failed` and drops its bytes, and
+ * later appends do nothing.  So a run of appends needs one check of `failed` at its end. */
 #ifndef TRACETTA_BASE_BUFFER_H
 #define TRACETTA_BASE_BUFFER_H
 
@@ -23,13 +23,13 @@ void buffer_free(struct buffer *buffer);
  * out. */
 bool buffer_grow(struct buffer *buffer, size_t more);
 
-/* Ensures a capacity of at least `capacity` bytes. If memory is out nothing changes: the buffer
+/* Ensures a capacity of at least `capacity` bytes. If memory runs out nothing changes: the buffer
  * grows later on demand. */
 void buffer_reserve(struct buffer *buffer, size_t capacity);
 
-/* Returns an address with room for `more` bytes, or NULL if memory is out.  The caller stores bytes
- * there and calls buffer_commit with their number.  One byte always stays free, so the address is
- * valid even for 0 bytes. */
+/* Returns an address with room for `more` bytes, or NULL if memory runs out.  The caller stores
+ * bytes there and calls buffer_commit with their number.  One byte always stays free, so the
+ * address is valid even for 0 bytes. */
 static inline uint8_t *buffer_room(struct buffer *buffer, size_t more)
 {
     if (buffer->failed || (buffer->capacity - buffer->n <= more && !buffer_grow(buffer, more)))

@@ -25,7 +25,7 @@ struct histogram {
 void histogram_init(struct histogram *histogram, const struct alloc *alloc);
 void histogram_free(struct histogram *histogram);
 
-/* Adds a value. Returns false, with nothing changed, if memory is out. */
+/* Adds a value. Returns false, with nothing changed, if memory runs out. */
 TTR_MUST bool histogram_add(struct histogram *histogram, uint64_t value);
 
 /* Returns the value at quantile q (0 to 1), between min and max; 0 if the histogram is empty. */

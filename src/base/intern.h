@@ -22,11 +22,11 @@ struct intern {
     size_t slots_n;
 };
 
-/* Creates a table that contains the empty string. Returns false if memory is out. */
+/* Creates a table that contains the empty string. Returns false if memory runs out. */
 TTR_MUST _Bool intern_init(struct intern *table, const struct alloc *alloc);
 void intern_free(struct intern *table);
 
-/* Returns the id of a string and adds it if it is new. Returns UINT32_MAX if memory is out. */
+/* Returns the id of a string and adds it if it is new. Returns UINT32_MAX if memory runs out. */
 TTR_MUST uint32_t intern_add(struct intern *table, const void *bytes, size_t n);
 
 /* Returns the id of a string, or UINT32_MAX if it was never added. */

@@ -24,7 +24,7 @@ void key_map_free(struct key_map *map);
  * until the next put. */
 uint32_t *key_map_get(const struct key_map *map, uint64_t key);
 
-/* Stores a value, replacing the old value of the key. Returns false if memory is out. */
+/* Stores a value, replacing the old value of the key. Returns false if memory runs out. */
 TTR_MUST bool key_map_put(struct key_map *map, uint64_t key, uint32_t value);
 
 /* Removes a key. Returns false if it was not in the map. */

@@ -21,7 +21,7 @@ void pair_map_free(struct pair_map *map);
  * until the next put. */
 uint32_t *pair_map_get(const struct pair_map *map, uint64_t a, uint64_t b);
 
-/* Stores a value, replacing the old value of the key. Returns false if memory is out. */
+/* Stores a value, replacing the old value of the key. Returns false if memory runs out. */
 TTR_MUST bool pair_map_put(struct pair_map *map, uint64_t a, uint64_t b, uint32_t value);
 
 /* Removes a key. Returns false if it was not in the map. */

@@ -19,7 +19,7 @@ static uint8_t *write_tag(uint8_t *at, uint32_t field, enum wire_type type)
 }
 
 /* Reserves room for a tag and `more` bytes and writes the tag. Returns the address after it, or
- * NULL if memory is out. */
+ * NULL if memory runs out. */
 static uint8_t *start_field(struct buffer *to, uint32_t field, enum wire_type type, size_t more)
 {
     uint8_t *at = buffer_room(to, PROTOBUF_TAG_MAX + more);

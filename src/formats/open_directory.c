@@ -97,8 +97,8 @@ struct names {
 
 static ttr_status search_folder(struct search *search, const struct stat *about, ttr_error *error);
 
-/* Counts a skipped input, and stores the path of the first one. If memory is out, only the path is
- * lost. */
+/* Counts a skipped input, and stores the path of the first one. If memory runs out, only the path
+ * is lost. */
 static void count_skipped(struct search *search, struct skipped *skipped)
 {
     if (skipped->n++ == 0)

@@ -31,7 +31,7 @@ struct shared_file {
     ino_t inode;
 };
 
-/* descriptor_pool_new creates a pool with one reference, or returns NULL if memory is out.
+/* descriptor_pool_new creates a pool with one reference, or returns NULL if memory runs out.
  * descriptor_pool_ref adds a reference; descriptor_pool_unref removes one and frees the pool after
  * the last (NULL is allowed). */
 struct descriptor_pool *descriptor_pool_new(const struct alloc *alloc);

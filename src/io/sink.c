@@ -70,7 +70,7 @@ static void sink_free(struct sink *sink)
     alloc_free(sink->alloc, sink, 1, sizeof *sink);
 }
 
-/* Allocates a sink without a destination. Returns NULL with `error` if memory is out. */
+/* Allocates a sink without a destination. Returns NULL with `error` if memory runs out. */
 static struct sink *sink_new(const struct alloc *alloc, const char *target, ttr_error *error)
 {
     struct sink *sink = alloc_zero(alloc, 1, sizeof *sink);

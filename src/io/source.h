@@ -82,7 +82,7 @@ struct source *source_open_callback(const struct alloc *alloc, source_read_fn pu
 /* source_open_appendable creates a source without input; the caller appends bytes with
  * source_append as they arrive over a connection. The window ends (at_end) with the bytes appended
  * so far. `name` is used in messages. source_append copies the bytes, invalidates the window, and
- * returns false if memory is out. */
+ * returns false if memory runs out. */
 struct source *source_open_appendable(const struct alloc *alloc, const char *name,
                                       ttr_error *error);
 TTR_MUST bool source_append(struct source *source, const void *bytes, size_t n);

@@ -79,7 +79,7 @@ static size_t get_first_buffer_size(const struct source *source, size_t chunk)
                                                                     : want;
 }
 
-/* Enlarges the buffer to `want` bytes. Returns false if memory is out. */
+/* Enlarges the buffer to `want` bytes. Returns false if memory runs out. */
 static bool resize_buffer(struct source *source, size_t want)
 {
     uint8_t *bytes =
@@ -92,7 +92,7 @@ static bool resize_buffer(struct source *source, size_t want)
 }
 
 /* Enlarges the buffer on the way to `need` bytes. A smaller buffer that was full once grows to the
- * chunk size; then the size doubles. Returns false if memory is out. */
+ * chunk size; then the size doubles. Returns false if memory runs out. */
 static bool enlarge_buffer(struct source *source, size_t need, bool was_full)
 {
     size_t chunk = get_chunk_size(source);

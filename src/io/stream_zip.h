@@ -6,7 +6,7 @@
 
 /* Replaces `*stream` by a stream of its decompressed bytes, for each level of compression found in
  * the first bytes, at most 4. The new stream owns the streams below. Sets `*name` to the outermost
- * compression, or "". Returns false if memory is out; `*stream` is then valid, too. */
+ * compression, or "". Returns false if memory runs out; `*stream` is then valid, too. */
 TTR_MUST bool stream_zip_open(const struct alloc *alloc, struct byte_stream **stream,
                               const char **name);
 

@@ -50,15 +50,15 @@ const struct format *bare_packets_recognise(const uint8_t *bytes, size_t n);
 /* Parses metadata that are known before. Returns NULL with `error` if they are invalid. */
 const struct format *bare_packets_check_main(const uint8_t *bytes, size_t n, ttr_error *error);
 
-/* Returns the state of a source, or NULL if memory is out. `main`: metadata that are known before;
- * NULL = they will arrive. `held_max`: bytes that may wait for them. */
+/* Returns the state of a source, or NULL if memory runs out. `main`: metadata that are known
+ * before; NULL = they will arrive. `held_max`: bytes that may wait for them. */
 struct bare_packets *bare_packets_new(const struct alloc *alloc, const struct format *format,
                                       const struct buffer *main, size_t held_max);
 
 void bare_packets_free(struct bare_packets *bare);
 
 /* Appends the frames of a datagram to `frames`, and of those that waited for the metadata. Sets
- * frames->failed if memory is out. */
+ * frames->failed if memory runs out. */
 struct bare_result bare_packets_add(struct bare_packets *bare, const uint8_t *bytes, size_t n,
                                     struct buffer *frames);
 

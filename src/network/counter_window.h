@@ -26,7 +26,7 @@ struct counter_window {
     uint64_t late, duplicates, restarts;
 };
 
-/* Adds the counter of an event. Returns COUNTER_NEW without a window if memory is out. */
+/* Adds the counter of an event. Returns COUNTER_NEW without a window if memory runs out. */
 enum counter_result counter_window_add(struct counter_window *window, const struct alloc *alloc,
                                        uint32_t counter);
 

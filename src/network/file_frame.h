@@ -37,7 +37,7 @@ struct file_frame {
     size_t content_n;
 };
 
-/* Appends a frame. Sets to->failed if memory is out. */
+/* Appends a frame. Sets to->failed if memory runs out. */
 void file_frame_write(struct buffer *to, const struct file_frame *frame);
 
 /* Parses a complete frame of the size that file_frame_transfer.get_size returned. Returns false if

@@ -34,7 +34,7 @@ void packet_framer_init(struct packet_framer *framer, const struct alloc *alloc,
                         const struct format_transfer *format, uint64_t packet_max);
 void packet_framer_free(struct packet_framer *framer);
 
-/* Returns an address with room for `n` more bytes; NULL if memory is out. */
+/* Returns an address with room for `n` more bytes; NULL if memory runs out. */
 uint8_t *packet_framer_room(struct packet_framer *framer, size_t n);
 
 /* Adds bytes that were stored at packet_framer_room. */

@@ -187,7 +187,9 @@ static ttr_status send_available(struct ttr_sender *sender, ttr_error *error)
         return status;
     if (framer->format)
         return send_packets(sender, error);
-    buffer_add(&sender->batch, framer->buffer.bytes + framer->at, framer->buffer.n - framer->at);
+    const size_t left = framer->buffer.n - framer->at;
+    if (left)
+        buffer_add(&sender->batch, framer->buffer.bytes + framer->at, left);
     framer->at = framer->buffer.n;
     return flush_batch(sender, error);
 }

@@ -170,10 +170,11 @@ static void set_enable_bytes_of_ended_session(uint64_t pid, int value)
 /* Writes the path of the socket and sets all enable bytes, so that the next event connects. */
 static void knock(const ttr_manager *manager, struct trace_door *door, uint64_t pid)
 {
-    uint32_t modules = __atomic_load_n(&door->modules, __ATOMIC_ACQUIRE);
-    modules = modules < TRACE_MODULES_MAX ? modules : TRACE_MODULES_MAX;
     memcpy(door->socket, manager->socket, sizeof door->socket);
     __atomic_store_n(&door->is_knocked, 1, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    uint32_t modules = __atomic_load_n(&door->modules, __ATOMIC_ACQUIRE);
+    modules = modules < TRACE_MODULES_MAX ? modules : TRACE_MODULES_MAX;
     memset((uint8_t *)door + TRACE_PAGE, TTR_TRACE_KNOCK, (size_t)modules * TRACE_PAGE);
     if (__atomic_load_n(&door->is_recorded, __ATOMIC_ACQUIRE))
         set_enable_bytes_of_ended_session(pid, TTR_TRACE_KNOCK);

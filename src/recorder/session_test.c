@@ -12,6 +12,7 @@
 
 #include <tracetta/session.h>
 
+#include "recorder/recorder.h"
 #include "recorder/session_folder.h"
 #include "support/recorder_scene.h"
 #include "support/support.h"
@@ -62,15 +63,25 @@ static void run_controlled(void *(*control)(void *))
             return (void *)(uintptr_t) #condition; \
     } while (0)
 
+/* Returns the number of sessions of this process. Others of the same user may run. */
+static size_t count_own_sessions(void)
+{
+    uint64_t pids[256];
+    const size_t found = ttr_session_find(pids, 256);
+    size_t n = 0;
+    for (size_t i = 0; i < found && i < 256; i++)
+        n += pids[i] == (uint64_t)getpid();
+    return n;
+}
+
 static void *read_session(void *unused)
 {
     (void)unused;
-    uint64_t pids[2];
     ttr_session_info info;
     ttr_manager_program program;
     ttr_session_category category;
-    EXPECT(ttr_session_find(pids, 2) == 1 && pids[0] == (uint64_t)getpid());
-    ttr_session *session = ttr_session_open(0, NULL);
+    EXPECT(count_own_sessions() == 1);
+    ttr_session *session = ttr_session_open((uint64_t)getpid(), NULL);
     EXPECT(session);
     EXPECT(ttr_session_get_info(session, &info, NULL) == TTR_OK);
     EXPECT(info.stats.connected == 1 && info.stats.events > 0);
@@ -99,7 +110,7 @@ static void *change_filter(void *unused)
     (void)unused;
     ttr_session_category category;
     ttr_error error;
-    ttr_session *session = ttr_session_open(0, NULL);
+    ttr_session *session = ttr_session_open((uint64_t)getpid(), NULL);
     EXPECT(session);
     EXPECT(ttr_session_set_categories(session, "net:9", &error) == TTR_E_MISUSE);
     EXPECT(strstr(error.text, "net:9"));
@@ -151,7 +162,7 @@ static void snapshot_writes_circular_rings(void **state)
 static void *stop(void *unused)
 {
     (void)unused;
-    ttr_session *session = ttr_session_open(0, NULL);
+    ttr_session *session = ttr_session_open((uint64_t)getpid(), NULL);
     EXPECT(session);
     EXPECT(ttr_session_stop(session, NULL) == TTR_OK);
     ttr_session_close(session);
@@ -184,10 +195,10 @@ static void socket_of_a_dead_manager_is_removed(void **state)
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     close(fd);
-    assert_int_equal(ttr_session_find(NULL, 0), 0);
+    assert_int_equal(count_own_sessions(), 0);
     assert_int_equal(access(socket_path, F_OK), -1);
     ttr_error error;
-    assert_null(ttr_session_open(0, &error));
+    assert_null(ttr_session_open((uint64_t)getpid(), &error));
     assert_non_null(strstr(error.text, "no session"));
     assert_null(ttr_session_open(1, &error));
     unsetenv("XDG_RUNTIME_DIR");
@@ -201,9 +212,9 @@ static void folder_that_others_can_enter_is_skipped(void **state)
     snprintf(folder, sizeof folder, "%s", ttr_manager_socket(scene.manager));
     *strrchr(folder, '/') = '\0';
     assert_int_equal(chmod(folder, 0755), 0);
-    assert_int_equal(ttr_session_find(NULL, 0), 0);
+    assert_int_equal(count_own_sessions(), 0);
     assert_int_equal(chmod(folder, 0700), 0);
-    assert_int_equal(ttr_session_find(NULL, 0), 1);
+    assert_int_equal(count_own_sessions(), 1);
     ttr_manager_stats stats;
     close_session(child, &stats);
 }
@@ -330,6 +341,54 @@ static void running_program_is_attached_twice_in_turn(void **state)
     waitpid(child, NULL, 0);
 }
 
+/* Serves a program, and then sends it an answer that it does not wait for any more. */
+static void serve_with_late_answer(uint64_t unused)
+{
+    ttr_error error;
+    ttr_manager_program program;
+    const struct trace_message late = {
+        .magic = TRACE_MESSAGE_MAGIC, .version = TRACE_VERSION, .kind = TRACE_SYNC};
+    (void)unused;
+    while (!ttr_manager_program_at(scene.manager, 0, &program))
+        if (ttr_manager_run(scene.manager, 5, -1, &error) != TTR_OK)
+            _exit(1);
+    if (ttr_manager_run(scene.manager, 200, -1, &error) != TTR_OK ||
+        send(scene.manager->programs[0].socket_fd, &late, sizeof late, MSG_NOSIGNAL) < 0)
+        _exit(1);
+    __atomic_store_n(scene.committed, 1, __ATOMIC_RELEASE);
+    pause();
+}
+
+static void program_with_an_unread_answer_is_attached_after_its_manager_was_killed(void **state)
+{
+    (void)state;
+    ttr_error error;
+    ttr_manager_stats stats;
+    scene_open();
+    unsetenv(TRACE_SOCKET_VARIABLE);
+    const pid_t manager = scene_start(serve_with_late_answer, 0);
+    setenv(TRACE_SOCKET_VARIABLE, scene.socket, 1);
+    const pid_t program = scene_start(write_until_told, 0);
+    while (__atomic_load_n(scene.committed, __ATOMIC_ACQUIRE) == 0)
+        assert_int_equal(waitpid(manager, NULL, WNOHANG), 0);
+    assert_int_equal(ttr_manager_close(scene.manager, &error), TTR_OK);
+    kill(manager, SIGKILL);
+    assert_int_equal(waitpid(manager, NULL, 0), manager);
+    scene_open();
+    assert_int_equal(attach_when_ready(program, &error), TTR_OK);
+    for (unsigned i = 0; i < 100; i++) {
+        assert_int_equal(ttr_manager_run(scene.manager, 50, -1, &error), TTR_OK);
+        ttr_manager_get_stats(scene.manager, &stats);
+        if (stats.events >= 50)
+            break;
+    }
+    kill(program, SIGKILL);
+    assert_int_equal(waitpid(program, NULL, 0), program);
+    scene_close(&stats);
+    assert_int_equal(stats.programs, 1);
+    assert_true(stats.events >= 50);
+}
+
 static void filter_holds_from_the_first_event_of_an_attached_program(void **state)
 {
     (void)state;
@@ -339,6 +398,9 @@ static void filter_holds_from_the_first_event_of_an_attached_program(void **stat
     scene.options.categories = "-net";
     scene_open();
     assert_int_equal(attach_when_ready(child, &error), TTR_OK);
+    ttr_manager_program program;
+    for (unsigned i = 0; i < 50 && !ttr_manager_program_at(scene.manager, 0, &program); i++)
+        assert_int_equal(ttr_manager_run(scene.manager, 100, -1, &error), TTR_OK);
     assert_int_equal(ttr_manager_run(scene.manager, 100, -1, &error), TTR_OK);
     scene_close(&stats);
     kill(child, SIGKILL);
@@ -371,9 +433,11 @@ static void manager_that_gave_up_leaves_categories_disabled(void **state)
     assert_int_equal(attach_when_ready(child, &error), TTR_OK);
     scene_close(&stats);
     assert_int_equal(stats.programs, 0);
-    kill(child, SIGUSR1);
     int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
+    while (waitpid(child, &status, WNOHANG) == 0) { /* the first signal may come before pause() */
+        kill(child, SIGUSR1);
+        usleep(1000);
+    }
     assert_int_equal(status, 0);
     signal(SIGUSR1, SIG_DFL);
 }
@@ -427,6 +491,7 @@ int main(void)
         CASE(late_answer_is_not_read_as_that_of_the_next_request),
         CASE(unknown_requests_fail),
         CASE(running_program_is_attached_twice_in_turn),
+        CASE(program_with_an_unread_answer_is_attached_after_its_manager_was_killed),
         CASE(filter_holds_from_the_first_event_of_an_attached_program),
         CASE(manager_that_gave_up_leaves_categories_disabled),
         CASE(programs_with_trace_points_are_found),

@@ -325,16 +325,11 @@ static bool answer_knock(void)
     return trace_session.memory || (trace_door_answer(path) && connect_to(path));
 }
 
-/* A disconnection resets the enable bytes, also those that another manager has set meanwhile: it is
- * answered here, because no event would answer it. */
 void trace_check_connection(void)
 {
     if (!trace_lock_briefly())
         return;
-    const bool had_session = trace_session.memory != NULL;
     check_connection();
-    if (had_session && !trace_session.memory)
-        (void)answer_knock();
     trace_unlock();
 }
 

@@ -74,6 +74,11 @@ void trace_door_map(struct ttr_trace_module *module, uint32_t page)
     memset(enabled, 0, TTR_TRACE_PAGE);
     if (page >= door->modules)
         __atomic_store_n(&door->modules, page + 1, __ATOMIC_RELEASE);
+    /* A manager that knocked before may have set the bytes too early, or not this page. It stores
+     * is_knocked and then reads `modules`, so that one of the two sees the other. */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&door->is_knocked, __ATOMIC_RELAXED))
+        memset(enabled, TTR_TRACE_KNOCK, TTR_TRACE_PAGE);
 }
 
 void trace_door_set_recorded(bool is_recorded, const char *socket)

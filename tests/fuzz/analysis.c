@@ -26,7 +26,7 @@ static void make_symbols(ttr *t, struct fuzz_bytes *from)
             .module = symbols_add_module(&t->symbols, t->threads[thread].process, what % 4)};
         if (!range.module ||
             !symbols_add(&t->symbols, what & 64 ? SYMBOL_FUNCTION : SYMBOL_MAPPING, &range))
-            fuzz_stop("memory is out");
+            fuzz_stop("memory runs out");
         symbols_set_module_name(&t->symbols, range.module, ttr_text_add(t, "lib.so", 6));
         symbols_set_module_path(&t->symbols, range.module, 0, ttr_text_add(t, "/lib.so", 7));
         if (what & 128 && thread)
@@ -139,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     static struct fuzz_events events;
     ttr *t = fuzz_context(&heap);
     if (context_add_source(t, "here", "test") == UINT16_MAX)
-        fuzz_stop("memory is out");
+        fuzz_stop("memory runs out");
     const uint8_t flags = fuzz_u8(&from);
     make_symbols(t, &from);
     fuzz_events_make(&events, t, &from);

@@ -55,7 +55,7 @@ void fuzz_events_make(struct fuzz_events *events, ttr *t, struct fuzz_bytes *fro
                                         "a;b\n", "=1", "\x1b[2J"};
     ttr_builder *builder = ttr_builder_new(t);
     if (!builder)
-        fuzz_stop("memory is out");
+        fuzz_stop("memory runs out");
     events->n = 0;
     while (from->p < from->end && events->n < EVENTS_MAX) {
         ttr_batch batch;
@@ -71,7 +71,7 @@ void fuzz_events_make(struct fuzz_events *events, ttr *t, struct fuzz_bytes *fro
         *event = *ttr_batch_at(&batch, 0);
         uint8_t *payload = malloc(event->payload_size + 1u);
         if (!payload)
-            fuzz_stop("memory is out");
+            fuzz_stop("memory runs out");
         if (event->payload_size)
             memcpy(payload, event->payload, event->payload_size);
         event->payload = payload;

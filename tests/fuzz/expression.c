@@ -18,7 +18,7 @@ static char *split_text(struct fuzz_bytes *from)
     const size_t text_n = whole_n < TEXT_MAX ? whole_n : TEXT_MAX;
     char *text = malloc(text_n + 1);
     if (!text)
-        fuzz_stop("memory is out");
+        fuzz_stop("memory runs out");
     if (text_n)
         memcpy(text, from->p, text_n);
     text[text_n] = '\0';
@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     static struct fuzz_events events;
     ttr *t = fuzz_context(&heap);
     if (context_add_source(t, "here", "test") == UINT16_MAX)
-        fuzz_stop("memory is out");
+        fuzz_stop("memory runs out");
     char *text = split_text(&from);
     fuzz_events_make(&events, t, &from);
     check_expression(t, text, &events);

@@ -25,7 +25,7 @@ static void split_lines(struct lines *lines, struct fuzz_bytes *from)
     const size_t text_n = zero ? (size_t)(zero - from->p) : n;
     *lines = (struct lines){.text = malloc(text_n + 1)};
     if (!lines->text)
-        fuzz_stop("memory is out");
+        fuzz_stop("memory runs out");
     if (text_n)
         memcpy(lines->text, from->p, text_n);
     lines->text[text_n] = '\0';
@@ -46,7 +46,7 @@ static const char **select_lines(const struct lines *lines, char letter)
     const char **list = calloc(LINES_MAX + 1, sizeof *list);
     size_t n = 0;
     if (!list)
-        fuzz_stop("memory is out");
+        fuzz_stop("memory runs out");
     for (size_t i = 0; i < lines->n; i++)
         if (lines->list[i][0] == letter)
             list[n++] = lines->list[i] + 1;
@@ -142,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     struct lines lines;
     ttr *t = fuzz_context(&heap);
     if (context_add_source(t, "here", "test") == UINT16_MAX)
-        fuzz_stop("memory is out");
+        fuzz_stop("memory runs out");
     split_lines(&lines, &from);
     struct fuzz_bytes numbers = from;
     fuzz_events_make(&events, t, &from);

@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
         is_silent = true;
     char *text = calloc(n + 1, 1);
     if (!text)
-        fuzz_stop("memory is out");
+        fuzz_stop("memory runs out");
     if (n > 1)
         memcpy(text, bytes + 1, n - 1);
     for (char *at = text; *at && words_n < WORDS_MAX;) {

@@ -230,7 +230,7 @@ void world_end(size_t n)
     if (world.held)
         fuzz_stop("memory was not given back");
     if (world.peak > FUZZ_MEMORY_BASE + FUZZ_MEMORY_PER_BYTE * (n + world.said.n))
-        fuzz_stop("memory is out of proportion");
+        fuzz_stop("memory runs out of proportion");
     if (now >
         PATIENCE_MS + (world.last_ms > world.interrupt_ms ? world.last_ms : world.interrupt_ms))
         fuzz_stop("it went on for long after the last that could come");

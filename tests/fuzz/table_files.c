@@ -86,7 +86,7 @@ static void make_statement(struct buffer *text, const uint8_t *bytes, size_t n)
     append(text, ")");
     buffer_add_byte(text, '\0');
     if (text->failed)
-        fuzz_stop("memory is out");
+        fuzz_stop("memory runs out");
 }
 
 static void check_file(const char *path, const char *start, const char *end)

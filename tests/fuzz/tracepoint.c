@@ -83,14 +83,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     char *text = malloc(text_n + 1);
     uint8_t *record = malloc(record_n + 1);
     if (!all || !text || !record)
-        fuzz_stop("memory is out");
+        fuzz_stop("memory runs out");
     memcpy(text, bytes, text_n);
     if (record_n)
         memcpy(record, zero + 1, record_n);
     record = realloc(record, record_n ? record_n : 1);
     if (how & 4 && (!tracepoints_add_kallsyms(all, (ttr_text){symbols, sizeof symbols - 1}) ||
                     !tracepoints_add_printk(all, (ttr_text){printk, sizeof printk - 1})))
-        fuzz_stop("memory is out");
+        fuzz_stop("memory runs out");
     ttr_error error;
     ttr_status status = tracepoints_add(all, (ttr_text){how & 8 ? "sched" : "sys", how & 8 ? 5 : 3},
                                         (ttr_text){text, text_n}, &error);
@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
             continue;
         ttr_event taken = event;
         if (!tracepoint_decode(all, tp, raw, &taken, &why))
-            fuzz_stop("memory is out");
+            fuzz_stop("memory runs out");
         look(t, &taken);
     }
     tracepoints_free(all);

@@ -114,7 +114,7 @@ uint16_t any_text(struct generator *g);
 unsigned arguments_count(struct generator *g);
 uint64_t record_arguments(struct generator *g, unsigned n, bool is_numeric);
 
-/* Makes all texts. Returns false if memory is out. */
+/* Makes all texts. Returns false if memory runs out. */
 bool make_texts(struct generator *g);
 
 #endif

@@ -16,7 +16,7 @@ int symbolizer_new(struct symbolizer **symbolizer, const struct call *call, cons
                    const ttr_symbols_options *options);
 
 /* Creates a symbolizer that loads the library at its first lookup. If the library is missing,
- * prints one warning and finds nothing. Returns NULL if memory is out. */
+ * prints one warning and finds nothing. Returns NULL if memory runs out. */
 struct symbolizer *symbolizer_new_lazy(const struct call *call, const ttr_symbols_options *options);
 
 void symbolizer_free(struct symbolizer *symbolizer);

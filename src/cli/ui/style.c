@@ -17,7 +17,8 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* Adds a format option "FORMAT.KEY=VALUE" to those of the call. Returns false if memory is out. */
+/* Adds a format option "FORMAT.KEY=VALUE" to those of the call. Returns false if memory runs out.
+ */
 static bool add_text(struct style *style, const char *format, const char *key, const char *value)
 {
     char *text = NULL;
@@ -28,7 +29,7 @@ static bool add_text(struct style *style, const char *format, const char *key, c
 }
 
 /* Adds a format option "FORMAT.KEY" with a value, or with value NULL a complete "FORMAT.KEY=VALUE".
- * Returns false if memory is out. */
+ * Returns false if memory runs out. */
 static bool add_option(struct style *style, const char *option, const char *value)
 {
     char *text = NULL;

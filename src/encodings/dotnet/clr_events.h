@@ -73,7 +73,8 @@ struct type *clr_make_event_type(const struct clr_type_options *making,
                                  const struct clr_event *event);
 
 /* Adds the labels in the table to the fields of `type` that have the same name and size. `type`
- * was made from metadata in the trace, which contain no labels. Returns false if memory is out. */
+ * was made from metadata in the trace, which contain no labels. Returns false if memory runs out.
+ */
 TTR_MUST bool clr_add_event_labels(struct arena *arena, const struct clr_event *event,
                                    struct type *type);
 

@@ -84,7 +84,7 @@ struct clr_field_parser {
 };
 
 /* Parses fields and returns them as a struct type. Returns NULL if they are damaged
- * (fields->problem is set) or memory is out (is_out_of_memory). */
+ * (fields->problem is set) or memory runs out (is_out_of_memory). */
 struct type *clr_parse_fields(struct clr_field_parser *fields);
 
 /* Returns the type for a type code. Returns NULL if the code is unknown, or needs a declaration
@@ -92,7 +92,7 @@ struct type *clr_parse_fields(struct clr_field_parser *fields);
 const struct type *clr_get_type_of_code(uint32_t code);
 
 /* Reads UTF-16 text up to its zero character, and returns it as UTF-8 in the arena. Returns NULL
- * if the zero is missing (c->failed is set) or memory is out. */
+ * if the zero is missing (c->failed is set) or memory runs out. */
 const char *clr_read_z16(struct cursor *c, struct arena *arena, size_t *n);
 
 /* Formats a GUID of 16 bytes and returns the length, 36. */

@@ -132,7 +132,7 @@ static void join_characters_to_text(struct clr_field_iter *iter, struct arena *s
                                .text = {to ? to : "", to ? utf8_from_utf16le(to, units, got) : 0}};
 }
 
-/* Converts GUIDs, decimals and dates to text. If memory is out, they keep their binary form. */
+/* Converts GUIDs, decimals and dates to text. If memory runs out, they keep their binary form. */
 static void format_value(struct clr_field_iter *iter, struct arena *scratch, unsigned role,
                          ttr_field *field)
 {
@@ -314,7 +314,7 @@ struct clr_metadata_block {
 };
 
 /* Parses the field declarations at the cursor. If they are damaged, does not change block->root.
- * Returns false if memory is out. */
+ * Returns false if memory runs out. */
 static bool parse_block_fields(struct clr_user_decoder *all, struct cursor *c, bool is_second,
                                struct clr_metadata_block *block)
 {

@@ -56,7 +56,7 @@ struct clr_user_tracepoint *clr_user_add_tracepoint(struct clr_user_decoder *all
 const void *clr_user_schema_owner(const struct schema *schema);
 
 /* Decodes an event. Sets `*why` as event_header_decode() does. event->thread must be set, because
- * metadata are stored per process. Returns false if memory is out. */
+ * metadata are stored per process. Returns false if memory runs out. */
 TTR_MUST bool clr_user_decode(struct clr_user_tracepoint *kind, struct event_header_raw raw,
                               ttr_event *event, const char **why);
 

@@ -234,7 +234,7 @@ static bool store_plan(struct event_header_tracepoint *kind, const struct event_
 
 /* Sets `*plan` to the cached plan for an event's metadata; compiles a plan if there is none. Sets
  * it to NULL if the cache is full, or contains other metadata with the same hash. Returns false if
- * memory is out. */
+ * memory runs out. */
 static bool find_or_compile_plan(struct event_header_tracepoint *kind,
                                  const struct event_header_parts *parts,
                                  const struct event_header_plan **plan)
@@ -306,7 +306,7 @@ static const char *check_tracepoint_name(const struct event_header_tracepoint *k
 }
 
 /* If the event starts or stops an activity, turns it into the begin or end of an async span.
- * Returns false if memory is out. */
+ * Returns false if memory runs out. */
 static bool convert_activity_to_span(const struct event_header_tracepoint *kind, ttr_event *event)
 {
     if (!event->activity ||

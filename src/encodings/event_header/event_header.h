@@ -82,7 +82,7 @@ void event_header_begin_batch(struct event_header_decoder *all);
 
 /* Adds the tracepoint `name`; returns it if it was added before. `skip`: offset of the EventHeader
  * in the stored bytes. `owner`: data for event_header_schema_owner(), may be NULL. Returns NULL if
- * memory is out. */
+ * memory runs out. */
 struct event_header_tracepoint *event_header_add_tracepoint(struct event_header_decoder *all,
                                                             ttr_text name, uint32_t skip,
                                                             const void *owner);
@@ -101,7 +101,7 @@ const void *event_header_schema_owner(const struct schema *schema);
  * activity ids and schema. The start or stop of an activity becomes the begin or end of an async
  * span. If the event is damaged, sets `*why` to a constant text and the flag TTR_EVENT_PARTIAL;
  * the bytes that cannot be decoded become the field "undecoded". Otherwise sets `*why` to NULL.
- * Returns false if memory is out. */
+ * Returns false if memory runs out. */
 TTR_MUST bool event_header_decode(struct event_header_tracepoint *kind, struct event_header_raw raw,
                                   ttr_event *event, const char **why);
 

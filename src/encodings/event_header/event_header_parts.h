@@ -156,7 +156,7 @@ uint32_t event_header_skip_fields(const struct event_header_metadata *metadata, 
                                   unsigned members, uint8_t *members_found);
 
 /* Compiles the metadata of `plan`, starting with the field at position `first`. Damage is stored
- * in plan->why. Returns false if memory is out. */
+ * in plan->why. Returns false if memory runs out. */
 TTR_MUST bool event_header_compile_plan(struct event_header_decoder *all,
                                         struct event_header_plan *plan, uint32_t first);
 

@@ -292,7 +292,7 @@ static void convert_errno(uint64_t x, ttr_value *value)
     value->text = name ? (ttr_text){name, strlen(name)} : (ttr_text){"", 0};
 }
 
-/* Converts a time, UUID or IP address to text. The value becomes BYTES if memory is out. */
+/* Converts a time, UUID or IP address to text. The value becomes BYTES if memory runs out. */
 static void convert_to_text(const struct stored_value *stored, enum event_header_format meaning,
                             struct arena *scratch, ttr_value *value)
 {

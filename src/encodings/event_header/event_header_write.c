@@ -570,7 +570,7 @@ static void collect_fields(struct event_header_writer *writer, size_t from, size
     }
 }
 
-/* Encodes the fields of an event. Drops those that do not fit. Returns false if memory is out. */
+/* Encodes the fields of an event. Drops those that do not fit. Returns false if memory runs out. */
 static bool encode_fields(struct event_header_writer *writer, const ttr_event *event)
 {
     ttr_fields fields;

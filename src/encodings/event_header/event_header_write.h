@@ -113,7 +113,8 @@ struct event_header_ids {
 };
 
 /* Appends an event with its header. If `ids` is NULL, copies an event that was read as EventHeader
- * byte by byte, and encodes any other event with its own ids. If memory is out, sets to->failed. */
+ * byte by byte, and encodes any other event with its own ids. If memory runs out, sets to->failed.
+ */
 void event_header_write_event(struct event_header_writer *writer, const ttr_event *event,
                               const struct event_header_ids *ids, struct buffer *to);
 

@@ -119,7 +119,7 @@ static struct field_name_slot *find_name_slot(struct field_json *json,
 }
 
 /* Adds the names of the list that the hash table does not contain yet. Keeps a third of the table
- * free. Returns false if memory is out. */
+ * free. Returns false if memory runs out. */
 static bool index_names(struct field_json *json)
 {
     if (json->names_n * 3 >= json->slots_n * 2) {

@@ -1,4 +1,4 @@
-/* Cache of escaped strings by string id. If memory is out, lookups return an empty text and set
+/* Cache of escaped strings by string id. If memory runs out, lookups return an empty text and set
  * `failed`, so a caller needs only one check after many lookups. */
 #include "encodings/json/text_cache.h"
 

@@ -152,8 +152,8 @@ struct perf_mapping {
     bool is_kernel;
 };
 
-/* Initializes a writer. Returns false if memory is out. The caller must call perf_data_writer_free
- * even then. */
+/* Initializes a writer. Returns false if memory runs out. The caller must call
+ * perf_data_writer_free even then. */
 TTR_MUST bool perf_data_writer_new(struct perf_data_writer *writer,
                                    const struct perf_data_writer_spec *spec);
 void perf_data_writer_free(struct perf_data_writer *writer);

@@ -70,7 +70,7 @@ void perf_data_writer_flush(struct perf_data_writer *writer)
 }
 
 /* Reserves `n` bytes for a record and writes its header. Returns the address after the header;
- * NULL if memory is out. The caller calls commit_record() when the record is complete. */
+ * NULL if memory runs out. The caller calls commit_record() when the record is complete. */
 static uint8_t *reserve_record(struct perf_data_writer *writer, uint32_t type, uint16_t misc,
                                size_t n)
 {

@@ -91,7 +91,7 @@ struct tracepoint {
 
 /* Parses a tracefs `format` file into `tp`. Copies names to the arena; `text` must be valid as
  * long as `tp`. Returns false with reason and line number if the text is malformed, with the
- * reason NULL if memory is out. Name and id are set if they are before the error. */
+ * reason NULL if memory runs out. Name and id are set if they are before the error. */
 struct tracepoint_parse_error {
     const char *why;
     uint32_t line;

@@ -33,7 +33,7 @@ static bool set_format_out_of_memory(struct format_compiler *compiler)
     return set_format_error(compiler, "out of memory");
 }
 
-/* Doubles the capacity of an array in the arena if it is full. Returns false if memory is out, or
+/* Doubles the capacity of an array in the arena if it is full. Returns false if memory runs out, or
  * the array has ITEMS_MAX elements. */
 static bool grow_array_in_arena(struct format_compiler *compiler, void **list, uint32_t n,
                                 uint32_t *capacity, size_t size)

@@ -188,7 +188,7 @@ struct tracepoint_parser {
 uint32_t tracepoint_set_error(struct tracepoint_parser *parser, const char *why, ttr_text what);
 
 /* Appends a node and returns its index. Returns NODE_NONE if it is nested too deep, there are too
- * many nodes (TRACEPOINT_NODES_MAX), or memory is out. */
+ * many nodes (TRACEPOINT_NODES_MAX), or memory runs out. */
 uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct tracepoint_node *node);
 
 /* Parses one expression, which ends before a comma or closing bracket. Returns its node; NODE_NONE
@@ -244,7 +244,7 @@ struct tracepoint_program {
 };
 
 /* Compiles the print format of a tracepoint. If it contains an error, the program has the reason
- * in `why`. Returns NULL only if memory is out. */
+ * in `why`. Returns NULL only if memory runs out. */
 TTR_MUST const struct tracepoint_program *tracepoint_compile(const struct tracepoint *tp,
                                                              struct arena *arena);
 

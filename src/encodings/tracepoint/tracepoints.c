@@ -122,7 +122,8 @@ static bool is_clr_tracepoint(const struct tracepoint *tp)
     return true;
 }
 
-/* Sets the .NET decoder of a tracepoint that the runtime writes. Returns false if memory is out. */
+/* Sets the .NET decoder of a tracepoint that the runtime writes. Returns false if memory runs out.
+ */
 static bool attach_clr_decoder(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct event_header_decoder_spec spec = make_header_spec(all);
@@ -142,7 +143,7 @@ static bool attach_clr_decoder(struct tracepoints *all, struct tracepoint *tp)
 }
 
 /* Sets the decoder for EventHeader or .NET if the tracepoint has the fields of such events.
- * Returns false if memory is out. */
+ * Returns false if memory runs out. */
 static bool attach_event_header_decoder(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct event_header_decoder_spec spec = make_header_spec(all);

@@ -83,13 +83,13 @@ void tracepoints_begin_batch(struct tracepoints *all);
 /* Adds a tracepoint from the text of tracefs events/SYSTEM/NAME/format. Replaces an earlier
  * tracepoint with the same id. If the text is malformed, returns TTR_E_MALFORMED with line and
  * reason, and does not affect other tracepoints; if the text has a valid id, its events have raw
- * bytes. Any other failure means that memory is out. */
+ * bytes. Any other failure means that memory runs out. */
 TTR_MUST ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text format,
                                     ttr_error *error);
 
 /* Add the tables to which print formats refer: kernel symbols (lines "address type name [module]")
  * and printk formats (lines "address : text"). tracepoints_add_comms adds the names of threads
- * (lines "pid name") to the library context. All return false if memory is out. */
+ * (lines "pid name") to the library context. All return false if memory runs out. */
 TTR_MUST bool tracepoints_add_kallsyms(struct tracepoints *all, ttr_text lines);
 TTR_MUST bool tracepoints_add_printk(struct tracepoints *all, ttr_text lines);
 TTR_MUST bool tracepoints_add_comms(struct tracepoints *all, ttr_text lines);
@@ -115,12 +115,12 @@ bool tracepoint_read_common(const struct tracepoints *all, struct tracepoint_raw
  * kind and schema; for EventHeader also level, keyword, opcode, tag and activity ids. The
  * container has set payload, body, time, cpu, thread and source. If `tp` is NULL, because the id
  * is unknown, the event has raw bytes. If the record is damaged, sets `*why` to a constant text
- * and the flag TTR_EVENT_PARTIAL; else sets `*why` to NULL. Returns false if memory is out. */
+ * and the flag TTR_EVENT_PARTIAL; else sets `*why` to NULL. Returns false if memory runs out. */
 TTR_MUST bool tracepoint_decode(struct tracepoints *all, const struct tracepoint *tp,
                                 struct tracepoint_raw raw, ttr_event *event, const char **why);
 
 /* Compiles what decoding the events of a tracepoint needs. tracepoint_decode() calls this at the
- * first event. Returns false if memory is out. */
+ * first event. Returns false if memory runs out. */
 TTR_MUST bool tracepoint_prepare_decoding(const struct tracepoint *tp);
 
 /* Decodes a ring buffer record, in which the common fields identify tracepoint and thread. Like
@@ -136,7 +136,7 @@ bool tracepoints_describe_class(struct tracepoints *all, size_t i, struct event_
                                 uint64_t *events);
 
 /* Returns the fields of the tracepoint, without the common ones, as a struct type. Returns NULL if
- * memory is out, or the format file is malformed. */
+ * memory runs out, or the format file is malformed. */
 const struct type *tracepoint_make_fields_type(const struct tracepoint *tp);
 
 /* Describes event classes like tracepoints_describe_class(), but only those of EventHeader. */

@@ -59,7 +59,7 @@ static inline void bt2_end_append(struct bt2_output *output)
     output->at = output->end = NULL;
 }
 
-/* Ensures that `n` bytes can be written at output->at. Returns false if memory is out. */
+/* Ensures that `n` bytes can be written at output->at. Returns false if memory runs out. */
 static inline bool reserve_room(struct bt2_output *output, size_t n)
 {
     if ((size_t)(output->end - output->at) >= n)

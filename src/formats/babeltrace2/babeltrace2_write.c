@@ -483,7 +483,8 @@ static struct babeltrace2_class *add_class_state(struct babeltrace2 *writer, ttr
 }
 
 /* Makes the text of a line from the host name to the event name. Caches the text if the schema has
- * an event class; otherwise *head is valid only for this event. Returns false if memory is out. */
+ * an event class; otherwise *head is valid only for this event. Returns false if memory runs out.
+ */
 static bool make_class_head(struct babeltrace2 *writer, const ttr *t, const ttr_event *event,
                             struct babeltrace2_class **of_class, ttr_text *head)
 {

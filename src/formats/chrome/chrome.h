@@ -171,7 +171,7 @@ static inline ttr_text chrome_get_json_string(struct ttr_writer *out, ttr_id id,
 void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offset);
 
 /* Returns the pseudo thread for the events of a track that has no threads. Writes its name on
- * first use. Returns NULL if the track has no name, or if memory is out. */
+ * first use. Returns NULL if the track has no name, or if memory runs out. */
 struct chrome_thread *chrome_find_track(struct ttr_writer *out, ttr_id id);
 
 /* Writes all changed names of threads and processes, since names may arrive after the last event

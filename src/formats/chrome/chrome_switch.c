@@ -50,7 +50,7 @@ static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct
     chrome_end_line(out);
 }
 
-/* Adds a CPU to the table of CPUs. Returns false if memory is out. */
+/* Adds a CPU to the table of CPUs. Returns false if memory runs out. */
 static bool add_cpu_name(struct ttr_writer *out, uint32_t cpu)
 {
     struct chrome *ctx = out->ctx;

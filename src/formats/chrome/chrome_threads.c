@@ -53,7 +53,7 @@ static void count_shared_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, ui
 }
 
 /* Returns the entry of a thread, with its ids formatted. `thread` is all zeros if the event has no
- * thread. If memory is out, sets `failed` of the buffer and returns NULL. */
+ * thread. If memory runs out, sets `failed` of the buffer and returns NULL. */
 static struct chrome_thread *find_thread_entry(struct ttr_writer *out, ttr_id id,
                                                const ttr_thread *thread, uint64_t offset)
 {

@@ -139,7 +139,7 @@ enum fxt_convert_result {
     FXT_END_BATCH,
     /* header and content have different sizes; nothing was changed */
     FXT_BAD_SIZE,
-    FXT_FAILED /* memory is out; reader->error is set */
+    FXT_FAILED /* memory runs out; reader->error is set */
 };
 
 static inline uint64_t fxt_load_u64(const uint8_t *bytes, bool is_big)
@@ -211,7 +211,7 @@ bool fxt_has_plausible_records(const struct fxt_span *span, uint64_t words, bool
 TTR_MUST bool fxt_provider_select(struct fxt_reader *reader, uint32_t id, bool *is_new);
 
 /* Makes the provider for records before any section the current one; adds it at first use. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 TTR_MUST bool fxt_provider_select_default(struct fxt_reader *reader);
 
 void fxt_provider_set_name(struct fxt_reader *reader, ttr_id name);

@@ -322,7 +322,7 @@ static uint64_t find_process_argument(const struct fxt_reader *reader, const ttr
 }
 
 /* Sets the name of the process or thread that an object record describes, and the thread of the
- * event. Returns false if memory is out. */
+ * event. Returns false if memory runs out. */
 static bool set_names_from_kernel_object(struct fxt_reader *reader, ttr_event *event, uint64_t type)
 {
     ttr *t = reader->common.t;
@@ -485,7 +485,7 @@ static enum fxt_convert_result resolve_profiler_thread(struct fxt_reader *reader
     return *id ? FXT_CONVERTED : fail_out_of_memory(reader);
 }
 
-/* Sets the event's name to the name of a module. Returns false if memory is out. */
+/* Sets the event's name to the name of a module. Returns false if memory runs out. */
 static bool set_module_name(struct fxt_reader *reader, const struct fxt_record *record,
                             ttr_event *event)
 {

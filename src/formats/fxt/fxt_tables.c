@@ -39,7 +39,7 @@ static uint32_t *get_shared_page(struct fxt_reader *reader, uint32_t i)
 }
 
 /* Returns a page that may be written: if it is shared, replaces it by a copy for this provider.
- * Returns NULL if memory is out. */
+ * Returns NULL if memory runs out. */
 static uint32_t *get_writable_page(struct fxt_reader *reader, uint32_t **page,
                                    const uint32_t *shared)
 {

@@ -291,7 +291,7 @@ static struct fxt_written_provider *add_written_provider(struct fxt_writer *w)
 }
 
 /* Makes the provider of w->event the current one of the output; writes a section record if it was
- * not. Returns false if memory is out. */
+ * not. Returns false if memory runs out. */
 static bool switch_to_event_provider(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;

@@ -219,7 +219,7 @@ static inline void fxt_append_word(struct fxt_output *to, uint64_t word)
 }
 
 /* Appends the header of a record of `words` words, and sets `to` to the position after it. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 static inline bool fxt_begin_record(struct fxt_writer *w, struct fxt_output *to, uint64_t words,
                                     uint64_t header)
 {

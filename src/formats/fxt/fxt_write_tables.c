@@ -35,7 +35,7 @@ void fxt_slots_clear(struct fxt_slots *slots, const struct alloc *alloc)
     slots->epoch = 1;
 }
 
-/* Adds an empty page of entries. Returns false if memory is out. */
+/* Adds an empty page of entries. Returns false if memory runs out. */
 static bool add_page_of_slots(struct fxt_slots *slots, const struct alloc *alloc)
 {
     size_t before = slots->entries;
@@ -47,7 +47,7 @@ static bool add_page_of_slots(struct fxt_slots *slots, const struct alloc *alloc
     return true;
 }
 
-/* Returns the entry of an id; adds a page if needed. Returns NULL if memory is out. */
+/* Returns the entry of an id; adds a page if needed. Returns NULL if memory runs out. */
 static uint32_t *get_slots_entry(struct fxt_slots *slots, const struct alloc *alloc, ttr_id id)
 {
     size_t page = id / FXT_SLOTS_PAGE, before = slots->pages;
@@ -65,7 +65,7 @@ static uint32_t *get_slots_entry(struct fxt_slots *slots, const struct alloc *al
 }
 
 /* Assigns a free slot to an id. cut: FXT_SLOT_CUT if the string was cut off, else 0. Returns the
- * slot; 0 if the table is full or memory is out. */
+ * slot; 0 if the table is full or memory runs out. */
 static uint32_t assign_slot(struct fxt_writer *w, struct fxt_slots *slots, ttr_id id, uint32_t cut)
 {
     if (slots->used >= slots->limit) {

@@ -140,7 +140,7 @@ TTR_MUST ttr_status heph_use_epoch_of_packet(struct input *in, uint64_t epoch, t
 
 /* Adds the event of a packet to the batch. The caller must have checked that header and
  * description are inside the `size` bytes. `schema` is the one for flat or for nested arrays.
- * Returns NULL if memory is out. */
+ * Returns NULL if memory runs out. */
 ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size, ttr_id schema);
 
 /* Adds the `n` bytes at reader->offset as a definition event. Does nothing if the caller requested
@@ -153,11 +153,12 @@ void heph_emit_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_
 enum heph_description_kind heph_classify_name(const uint8_t *p, size_t n);
 
 /* Sets the names of streams or actors that an event with this meaning contains. Returns false if
- * memory is out. */
+ * memory runs out. */
 TTR_MUST bool heph_set_names_from_event(struct input *in, const ttr_event *event,
                                         enum heph_description_kind meaning);
 
-/* Sets the name of a new stream, if the runtime wrote the trace. Returns false if memory is out. */
+/* Sets the name of a new stream, if the runtime wrote the trace. Returns false if memory runs out.
+ */
 TTR_MUST bool heph_set_stream_name(struct input *in, uint32_t stream);
 
 /* --- heph_restore.c: kinds of events of other formats --- */
@@ -187,7 +188,7 @@ ttr_status heph_read_batch(struct input *in, ttr_error *error);
 void heph_close(struct input *in);
 
 /* Returns the index of a stream in reader->counters. Adds the stream and its track if it is new.
- * Returns UINT32_MAX if memory is out. */
+ * Returns UINT32_MAX if memory runs out. */
 TTR_MUST uint32_t heph_add_stream(struct input *in, uint32_t stream);
 
 /* --- heph_receiver.c: metadata packets of a receiver (network.md) --- */

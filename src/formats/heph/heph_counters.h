@@ -50,7 +50,7 @@ void heph_counters_init(struct heph_counters *counters, const struct alloc *allo
 void heph_counters_free(struct heph_counters *counters);
 
 /* Returns the index of a stream. If the stream is new, adds it and sets *is_new to true. Returns
- * UINT32_MAX if memory is out. */
+ * UINT32_MAX if memory runs out. */
 TTR_MUST uint32_t heph_counters_add_stream(struct heph_counters *counters, uint32_t id,
                                            bool *is_new);
 
@@ -58,11 +58,12 @@ TTR_MUST uint32_t heph_counters_add_stream(struct heph_counters *counters, uint3
 uint32_t heph_counters_find_stream(const struct heph_counters *counters, uint32_t id);
 
 /* Adds a counter that does not extend the last range; called by heph_counters_add. Returns false
- * if memory is out. */
+ * if memory runs out. */
 TTR_MUST bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *stream,
                                    uint32_t counter);
 
-/* Adds the counter of an event to the stream with index `index`. Returns false if memory is out. */
+/* Adds the counter of an event to the stream with index `index`. Returns false if memory runs out.
+ */
 static inline bool heph_counters_add(struct heph_counters *counters, uint32_t index,
                                      uint32_t counter)
 {

@@ -72,7 +72,7 @@ static struct packet_iter packet_iter_init(const struct input *in, const struct 
 
 /* Examines the packets in memory, and sets the epoch to the last epoch packet of the first trace.
  * For a pipe, examines only the packets before the first event: the result must not depend on the
- * speed of the sender. Returns false if memory is out. */
+ * speed of the sender. Returns false if memory runs out. */
 static bool examine_packets_in_window(struct input *in, struct heph_counters *counters)
 {
     struct heph_reader *reader = in->ctx;

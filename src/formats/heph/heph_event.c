@@ -22,7 +22,7 @@ static bool name_equals(const struct heph_name *name, const struct heph_name *wa
 }
 
 /* Returns the cache entry of a description. Adds the description if it is new. Returns NULL if
- * memory is out. */
+ * memory runs out. */
 static const struct heph_name *intern_description(struct input *in, const uint8_t *p, uint32_t n)
 {
     struct heph_reader *reader = in->ctx;
@@ -69,7 +69,7 @@ static bool fill_thread_slot(struct input *in, uint32_t stream, uint64_t substre
 }
 
 /* Returns the cache entry of a stream and substream. Adds the thread if it is new. Returns NULL if
- * memory is out. */
+ * memory runs out. */
 static const struct heph_thread *intern_thread(struct input *in, uint32_t stream,
                                                uint64_t substream)
 {

@@ -50,7 +50,7 @@ static struct pair_key make_pair_key(const ttr_event *event)
 }
 
 /* Returns the index of an unused slot. Allocates more slots if needed. Returns HEPH_NO_BEGIN if
- * memory is out. */
+ * memory runs out. */
 static uint32_t acquire_slot(struct heph_pairs *pairs)
 {
     uint32_t slot = pairs->unused;

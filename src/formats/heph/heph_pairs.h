@@ -38,7 +38,7 @@ void heph_pairs_free(struct heph_pairs *pairs);
 bool heph_can_keep_begin(const struct heph_pairs *pairs, const ttr_event *event);
 
 /* Adds a begin and returns its slot, to which the caller appends attributes. Returns NULL if
- * memory is out. */
+ * memory runs out. */
 struct heph_begin *heph_pairs_add_begin(struct heph_pairs *pairs, const ttr_event *event);
 
 /* Removes and returns the begin to which an end belongs; NULL if no begin is open. The result

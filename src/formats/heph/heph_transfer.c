@@ -59,7 +59,7 @@ static void shift_packet_time(uint8_t *packet, uint32_t stream, uint64_t delta_n
 }
 
 /* Appends the start of a metadata packet: the name of an option, and `n` bytes for its value.
- * Returns the address of the value; NULL if memory is out. */
+ * Returns the address of the value; NULL if memory runs out. */
 static uint8_t *append_option(struct buffer *to, const char *name, size_t n)
 {
     const size_t name_n = strlen(name), size = HEPH_FRAME_SIZE + 2 + name_n + n;

@@ -226,7 +226,7 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
 }
 
 /* Appends a name as an attribute, unless `written` contains the same name for the thread. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 static bool append_changed_name(const struct heph_encoder *encoder, const char *attribute,
                                 struct pair_map *written, ttr_id thread, ttr_id name)
 {

@@ -450,7 +450,8 @@ TTR_MUST ttr_status nettrace_load_bytes(struct nettrace_reader *reader, uint64_t
  * the mark. */
 TTR_MUST ttr_status nettrace_finish_trace(struct nettrace_reader *reader, uint32_t size);
 
-/* Starts collecting chunks if the caller requested definitions. Returns false if memory is out. */
+/* Starts collecting chunks if the caller requested definitions. Returns false if memory runs out.
+ */
 TTR_MUST bool nettrace_chunks_init(struct nettrace_reader *reader);
 
 /* If chunks are collected, adds one to the queue; all its bytes must be in the window. */
@@ -545,7 +546,7 @@ void nettrace_run_discard(struct nettrace_order *order, struct nettrace_run *run
 void nettrace_order_init(struct nettrace_order *order);
 void nettrace_order_free(struct nettrace_reader *reader);
 
-/* Returns a sorted run with `header` as its first event; NULL if memory is out. The caller adds
+/* Returns a sorted run with `header` as its first event; NULL if memory runs out. The caller adds
  * events and calls nettrace_run_enqueue(). */
 TTR_MUST struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader,
                                                const struct nettrace_header *header);
@@ -573,12 +574,12 @@ void nettrace_order_rebase_pointers(struct nettrace_order *order, const struct w
 /* --- Threads and sequence numbers (nettrace_threads.c) --- */
 
 /* Returns the index of a capture thread in threads.capture; adds the thread if it is new. Returns
- * SIZE_MAX if memory is out. */
+ * SIZE_MAX if memory runs out. */
 size_t nettrace_get_capture_thread_index(struct nettrace_reader *reader, uint64_t id);
 
 /* Compares the sequence number in `header` with that of the thread's last event. If events are
  * missing, adds a gap to the queue. is_point: the number is in a sequence point, not in an event.
- * Returns false if memory is out. */
+ * Returns false if memory runs out. */
 TTR_MUST bool nettrace_update_sequence(struct nettrace_reader *reader, size_t capture,
                                        const struct nettrace_header *header, bool is_point);
 
@@ -586,12 +587,12 @@ TTR_MUST bool nettrace_update_sequence(struct nettrace_reader *reader, size_t ca
  * out. */
 ttr_id nettrace_get_thread(struct nettrace_reader *reader, uint64_t tid);
 
-/* V6: returns the thread with an index but no tid. Returns 0 if memory is out. */
+/* V6: returns the thread with an index but no tid. Returns 0 if memory runs out. */
 ttr_id nettrace_get_thread_without_tid(struct nettrace_reader *reader, uint64_t index,
                                        uint64_t pid);
 
 /* V6: define the thread of an index; remove one thread; remove all threads.
- * nettrace_thread_define() returns false if memory is out. */
+ * nettrace_thread_define() returns false if memory runs out. */
 TTR_MUST bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_id thread);
 void nettrace_thread_remove(struct nettrace_reader *reader, uint64_t index);
 void nettrace_threads_reset(struct nettrace_reader *reader);
@@ -599,7 +600,7 @@ void nettrace_threads_reset(struct nettrace_reader *reader);
 /* --- Stacks by number (nettrace_stacks.c) --- */
 
 /* Parses `n` stacks, numbered from `first` on. Sets c->failed if not all are complete. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 TTR_MUST bool nettrace_stacks_parse(struct nettrace_reader *reader, uint32_t first, uint32_t n,
                                     struct cursor *c);
 void nettrace_stacks_reset(struct nettrace_stacks *stacks);
@@ -638,12 +639,12 @@ bool nettrace_metadata_is_usable(unsigned version, struct cursor c);
 struct nettrace_definition;
 
 /* Adds name or fields from the runtime's manifest to metadata that do not contain them
- * (encodings/dotnet/clr_events.h). Returns false if memory is out. */
+ * (encodings/dotnet/clr_events.h). Returns false if memory runs out. */
 TTR_MUST bool nettrace_fill_known_event(struct nettrace_reader *reader,
                                         struct nettrace_definition *stored);
 
 /* Returns the type of events of `type` that have another version, as a label declares. Returns
- * NULL if memory is out. */
+ * NULL if memory runs out. */
 struct nettrace_type *nettrace_get_type_of_version(struct nettrace_type *type, uint8_t version);
 
 /* --- Blocks of V6 (nettrace_blocks.c) --- */
@@ -704,12 +705,12 @@ TTR_MUST ttr_status nettrace_add_event_type(struct nettrace_reader *reader,
                                             uint64_t offset);
 
 /* If the same record was declared before with this number, makes the number refer to that type
- * again, and returns true. Returns false if not, or if memory is out. */
+ * again, and returns true. Returns false if not, or if memory runs out. */
 bool nettrace_reuse_known_type(struct nettrace_reader *reader,
                                const struct nettrace_definition *stored);
 
 /* Adds a copy of a type, with another version and payload, to the type's list of versions. Returns
- * NULL if memory is out. */
+ * NULL if memory runs out. */
 struct nettrace_type *nettrace_type_add_version(struct nettrace_type *type, uint32_t version,
                                                 const struct type *root);
 
@@ -770,7 +771,7 @@ void nettrace_mark_span(const struct nettrace_reader *reader, ttr_event *event,
  * symbols_kind); 0 if none. */
 uint8_t nettrace_get_symbol_kind(ttr_text provider, uint32_t id);
 
-/* Adds the symbols of an event to the library context. Returns false if memory is out. */
+/* Adds the symbols of an event to the library context. Returns false if memory runs out. */
 TTR_MUST bool nettrace_add_symbols(struct nettrace_reader *reader, const ttr_event *event);
 
 /* --- Symbols of machine-wide traces (nettrace_universal.c) --- */
@@ -786,7 +787,7 @@ bool nettrace_is_universal_sample(ttr_text provider, ttr_text name);
  * the reader does not use them. */
 uint8_t nettrace_get_universal_symbol_kind(ttr_text provider, uint32_t id);
 
-/* Adds the process name, mapping or symbol of an event. Returns false if memory is out. */
+/* Adds the process name, mapping or symbol of an event. Returns false if memory runs out. */
 TTR_MUST bool nettrace_add_universal_symbols(struct nettrace_reader *reader, const ttr_event *event,
                                              uint8_t kind);
 void nettrace_universal_free(struct nettrace_reader *reader);

@@ -58,8 +58,8 @@ static void append_metadata_row(struct nettrace_writer *w, uint32_t number, cons
     buffer_add(to, row, n);
 }
 
-/* Returns the metadata number of a class; adds the class if it is new. Returns 0 if memory is out.
- * Sets `is_bare` if the record was too large, so it was written without fields. */
+/* Returns the metadata number of a class; adds the class if it is new. Returns 0 if memory runs
+ * out. Sets `is_bare` if the record was too large, so it was written without fields. */
 static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_class_info *info,
                                   bool *is_bare)
 {

@@ -44,7 +44,7 @@ static uint32_t count_arrived_events(const struct nettrace_copy *copy,
 }
 
 /* Extends the bit set to the bytes of a chunk. Drops the bits of chunks that were written. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 static bool reserve_marks(struct nettrace_copy *copy, const struct alloc *alloc,
                           const struct nettrace_chunk *chunk)
 {

@@ -85,12 +85,12 @@ static inline bool nettrace_copy_has_event(const struct nettrace_copy *copy, uin
 
 /* --- Blocks with removed events (nettrace_rebuild.c) --- */
 
-/* Writes a block with only the events that arrived. Returns false if memory is out. */
+/* Writes a block with only the events that arrived. Returns false if memory runs out. */
 TTR_MUST bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
                                       const struct nettrace_chunk *chunk, const uint8_t *bytes);
 
 /* V1, V2: writes only the events that arrived, and replaces metadata numbers, which are offsets,
- * by the new ones. Returns false if memory is out. */
+ * by the new ones. Returns false if memory runs out. */
 TTR_MUST bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
                                     const struct nettrace_chunk *chunk, const uint8_t *bytes);
 

@@ -416,7 +416,7 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
 }
 
 /* Counts the loss of thread names that became known after the thread's last event. Returns false
- * if memory is out. */
+ * if memory runs out. */
 static bool count_late_names(struct ttr_writer *out)
 {
     const struct nettrace_writer *w = out->ctx;

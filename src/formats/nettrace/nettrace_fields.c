@@ -134,7 +134,7 @@ static void read_located_value(struct nettrace_field_iter *iter, struct arena *s
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = iter->left};
 }
 
-/* Converts a GUID, decimal or date to text. If memory is out, does not change the value. */
+/* Converts a GUID, decimal or date to text. If memory runs out, does not change the value. */
 static void convert_to_text(struct arena *scratch, unsigned role, ttr_field *field)
 {
     char *to = arena_alloc(scratch, NUMBER_MAX);

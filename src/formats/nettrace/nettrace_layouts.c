@@ -51,7 +51,7 @@ static const struct type *make_counted_array(struct nettrace_reader *reader,
 }
 
 /* Returns a copy of a payload type in which the numbers of array elements are earlier members.
- * Returns NULL if memory is out. */
+ * Returns NULL if memory runs out. */
 static const struct type *make_counted_root(struct nettrace_reader *reader, const struct type *root)
 {
     struct type *copy = arena_alloc(&reader->arena, sizeof *copy);
@@ -113,7 +113,7 @@ static const struct type *make_misdeclared_array(struct nettrace_reader *reader,
 }
 
 /* Returns a copy of a type with the sizes of booleans and bytes in layout `layout_index`; NULL if
- * memory is out. Recursive; the metadata parser limits the depth. */
+ * memory runs out. Recursive; the metadata parser limits the depth. */
 static const struct type *make_misdeclared_type(struct nettrace_reader *reader,
                                                 const struct type *type, unsigned layout_index)
 {

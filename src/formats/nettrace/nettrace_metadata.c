@@ -205,7 +205,7 @@ struct nettrace_type *nettrace_get_type_of_version(struct nettrace_type *type, u
 }
 
 /* Parses the members before the name: number, provider, id; in V1 and V2 also the version. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 static bool parse_identity(struct nettrace_reader *reader, struct cursor *c,
                            struct nettrace_definition *definition)
 {

@@ -247,7 +247,7 @@ static inline int64_t fast_ticks_to_ns(const struct nettrace_reader *reader, uin
 }
 
 /* Looks up track and thread of a run again if the header has other thread numbers. Returns false
- * if memory is out. */
+ * if memory runs out. */
 static bool find_threads_of_run(struct nettrace_reader *reader, struct nettrace_run *run,
                                 uint64_t capture, uint64_t thread)
 {

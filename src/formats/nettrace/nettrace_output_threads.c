@@ -116,8 +116,8 @@ static void append_thread_row(struct ttr_writer *out, struct nettrace_output_thr
         store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
 }
 
-/* Adds a thread to the list of declared threads. If memory is out, the caller reports it after the
- * event. */
+/* Adds a thread to the list of declared threads. If memory runs out, the caller reports it after
+ * the event. */
 static void record_declared_thread(struct ttr_writer *out, uint32_t index)
 {
     struct nettrace_writer *w = out->ctx;
@@ -177,7 +177,7 @@ const struct nettrace_reader *nettrace_get_source_reader(const struct ttr_writer
 }
 
 /* Returns the index of the output thread that captured an event: the thread of its track if the
- * source is nettrace, else the thread of the event. Returns SIZE_MAX if memory is out. */
+ * source is nettrace, else the thread of the event. Returns SIZE_MAX if memory runs out. */
 static size_t find_capture_thread(struct ttr_writer *out, const ttr_event *event, size_t thread)
 {
     struct nettrace_writer *w = out->ctx;

@@ -64,7 +64,7 @@ static void append_name(struct buffer *to, const char *name)
     buffer_add(to, name, strlen(name));
 }
 
-/* Returns the number of a class; adds it if it is new. Returns 0 if memory is out. */
+/* Returns the number of a class; adds it if it is new. Returns 0 if memory runs out. */
 static uint32_t get_universal_class(struct nettrace_writer *w, enum nettrace_universal_class index)
 {
     const struct universal_class *class = &universal_classes[index];
@@ -128,7 +128,7 @@ static bool declare_process(struct ttr_writer *out, const ttr_event *sample, uin
 }
 
 /* Writes an event that declares a mapping in the process of a sample, unless one was written.
- * Returns the id of the mapping; 0 if memory is out. */
+ * Returns the id of the mapping; 0 if memory runs out. */
 static uint32_t declare_mapping(struct ttr_writer *out, const ttr_event *sample, uint64_t ticks,
                                 const struct symbol_range *mapping)
 {

@@ -86,7 +86,7 @@ static bool is_sample_type(const struct nettrace_reader *reader,
            memcmp(provider.p, sampler, provider.n) == 0;
 }
 
-/* Returns the number of a provider; adds it if it is new. Returns UINT32_MAX if memory is out. */
+/* Returns the number of a provider; adds it if it is new. Returns UINT32_MAX if memory runs out. */
 static uint32_t find_or_add_provider(struct nettrace_types *types, ttr_id provider)
 {
     const uint32_t *known = pair_map_get(&types->providers, provider, 0);
@@ -129,7 +129,7 @@ static void classify_type(struct nettrace_reader *reader,
     nettrace_choose_span_rule(reader, type);
 }
 
-/* Adds the schema of a type to the library context. Returns false if memory is out. */
+/* Adds the schema of a type to the library context. Returns false if memory runs out. */
 static bool add_type_schema(struct nettrace_type *type, bool has_texts)
 {
     struct nettrace_reader *reader = type->reader;

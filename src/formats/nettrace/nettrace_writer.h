@@ -240,7 +240,7 @@ void nettrace_samples_free(struct nettrace_samples *samples);
 bool nettrace_is_code_sample(const struct ttr_writer *out, const ttr_event *event);
 
 /* Appends events that declare the process, mappings and functions of a sample's stack, unless they
- * were declared. Returns false if memory is out. */
+ * were declared. Returns false if memory runs out. */
 TTR_MUST bool nettrace_declare_sample_code(struct ttr_writer *out, const ttr_event *event,
                                            uint64_t ticks);
 
@@ -263,7 +263,7 @@ struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
 /* --- Metadata records of classes (nettrace_classes.c) --- */
 
 /* Returns the class of the event with its fields in w->signature and w->payload; adds it if it is
- * new. Returns 0 if memory is out. If the metadata would be too large, writes them without fields
+ * new. Returns 0 if memory runs out. If the metadata would be too large, writes them without fields
  * and clears the payload. */
 uint32_t nettrace_get_signature_class(struct ttr_writer *out, const ttr_event *event);
 
@@ -276,7 +276,7 @@ uint32_t nettrace_add_row_class(struct nettrace_writer *w, const struct buffer *
 uint32_t nettrace_get_sample_class(struct ttr_writer *out, const ttr_event *event);
 
 /* Returns the class of an event from another nettrace trace if its payload can be copied. Returns
- * 0 if it cannot, or memory is out. */
+ * 0 if it cannot, or memory runs out. */
 uint32_t nettrace_get_source_class(struct ttr_writer *out, const ttr_event *event);
 
 /* Returns the opcode to write for an event; 0 if the output version has no opcodes, or the kind of
@@ -312,7 +312,7 @@ void nettrace_block_writer_init(struct nettrace_block_writer *blocks, const stru
 void nettrace_block_writer_free(struct nettrace_block_writer *blocks);
 
 /* Returns the number of a byte string; adds it if it is new, so that it is written before the next
- * block. Returns 0 if memory is out. has_size: the bytes start with their size. */
+ * block. Returns 0 if memory runs out. has_size: the bytes start with their size. */
 uint32_t nettrace_intern_bytes(struct nettrace_number_table *numbered, const uint8_t *bytes,
                                size_t n, bool has_size);
 
@@ -330,7 +330,7 @@ TTR_MUST ttr_status nettrace_write_sequence_point(struct ttr_writer *out, ttr_er
 /* --- Threads of the output (nettrace_output_threads.c) --- */
 
 /* Return the index of a thread in w->threads, by its id or by pid and tid. Return SIZE_MAX if
- * memory is out. */
+ * memory runs out. */
 size_t nettrace_get_output_thread_index(struct ttr_writer *out, ttr_id thread);
 size_t nettrace_get_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uint64_t tid);
 
@@ -339,7 +339,7 @@ size_t nettrace_get_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid,
 uint64_t nettrace_declare_thread(struct ttr_writer *out, size_t index);
 
 /* Counts a loss for each new name of thread `id` that cannot be stored. index: that of the thread
- * in w->threads. Returns false if memory is out. */
+ * in w->threads. Returns false if memory runs out. */
 bool nettrace_count_lost_names(struct ttr_writer *out, ttr_id id, size_t index, uint64_t offset);
 
 /* V6: returns true if a thread was renamed after it was declared. */
@@ -355,7 +355,7 @@ const struct nettrace_reader *nettrace_get_source_reader(const struct ttr_writer
                                                          const ttr_event *event);
 
 /* Sets the threads, the sequence number and the CPU of a header to those of an event. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 TTR_MUST bool nettrace_set_header_threads(struct ttr_writer *out, const ttr_event *event,
                                           struct nettrace_header *header);
 

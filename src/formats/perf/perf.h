@@ -344,17 +344,17 @@ struct cursor perf_read_attribute_bytes(struct perf_cursor *at, uint64_t room);
 struct perf_trace *perf_trace_new(struct input *in, bool is_big);
 void perf_trace_free(struct perf_trace *trace);
 
-/* Adds an event kind for the bytes of an attribute. Returns NULL if memory is out. */
+/* Adds an event kind for the bytes of an attribute. Returns NULL if memory runs out. */
 TTR_MUST struct perf_kind *perf_add_event_kind(struct perf_trace *trace, struct cursor attr);
 
-/* Adds an event id that samples of the event kind contain. Returns false if memory is out. */
+/* Adds an event id that samples of the event kind contain. Returns false if memory runs out. */
 TTR_MUST bool perf_add_id_of_kind(struct perf_trace *trace, struct perf_kind *kind, uint64_t id);
 
 /* Returns the event kind of an event id; NULL if the id is unknown. */
 struct perf_kind *perf_find_kind_by_id(struct perf_trace *trace, uint64_t id);
 
 /* Sets the name of an event kind. The name "system:event" of a tracepoint is split into provider
- * and name. Returns false if memory is out. */
+ * and name. Returns false if memory runs out. */
 TTR_MUST bool perf_set_event_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name);
 
 /* Return the event kind of a sample, or of another record; NULL if its id is unknown. */
@@ -439,7 +439,7 @@ TTR_MUST ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset);
 TTR_MUST ttr_status perf_load_bytes(struct perf_reader *reader, uint64_t offset, uint64_t need,
                                     struct perf_span *span);
 
-/* Adds a record to the queue. Returns false if memory is out. */
+/* Adds a record to the queue. Returns false if memory runs out. */
 TTR_MUST bool perf_queue_record(struct perf_reader *reader, struct perf_key key);
 
 /* Sorts the queue, and allows records up to time `limit` to leave it. Returns false if memory is
@@ -535,7 +535,7 @@ bool perf_read_common_field(const struct perf_kind *kind, const ttr_event *event
 /* --- perf_symbols.c: mappings and build ids --- */
 
 /* Adds a mapping, kernel symbol or fork to the data for symbolization. `end` is the size in bytes
- * of the record without its trailer. Returns false if memory is out. */
+ * of the record without its trailer. Returns false if memory runs out. */
 TTR_MUST bool perf_add_symbol_record(struct perf_trace *trace, const struct perf_view *record,
                                      uint32_t end, int64_t time);
 
@@ -552,7 +552,7 @@ TTR_MUST ttr_status perf_parse_tracing_data(struct perf_reader *reader, struct p
 void perf_set_tracepoint_of_kind(struct perf_trace *trace, struct perf_kind *kind);
 
 /* Decodes the RAW bytes of a sample into the event, by the format of the tracepoint. Returns false
- * if memory is out. */
+ * if memory runs out. */
 TTR_MUST bool perf_decode_tracepoint(struct perf_reader *reader, const struct perf_kind *kind,
                                      ttr_event *event);
 

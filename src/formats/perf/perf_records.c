@@ -169,7 +169,7 @@ static bool make_switch_event(struct perf_reader *reader, const struct perf_view
     return next != 0;
 }
 
-/* Sets the members of an event that depend on the record type. Returns false if memory is out. */
+/* Sets the members of an event that depend on the record type. Returns false if memory runs out. */
 static bool set_members_by_record_type(struct perf_reader *reader, const struct perf_view *record,
                                        const struct record_trailer *trailer, ttr_event *event)
 {

@@ -13,7 +13,7 @@
 /* size of the fixed part of a BUILD_ID record: header, i32 pid, 24 bytes of id; the path follows */
 #define BUILD_ID_RECORD 36u
 
-/* Returns the process index of a pid; UINT32_MAX if memory is out. */
+/* Returns the process index of a pid; UINT32_MAX if memory runs out. */
 static uint32_t find_process_index(struct perf_trace *trace, uint32_t pid)
 {
     bool is_kernel = pid == PERF_NO_PROCESS;

@@ -271,10 +271,10 @@ uint32_t perfetto_assign_iid(struct perfetto *p);
  * loss. */
 void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text);
 
-/* Returns what is known about a string for interning; NULL if memory is out. */
+/* Returns what is known about a string for interning; NULL if memory runs out. */
 struct string_use *perfetto_get_string_properties(struct perfetto *p, ttr_id id);
 
-/* Returns the address of item `index`. Enlarges the table if needed. If memory is out, sets
+/* Returns the address of item `index`. Enlarges the table if needed. If memory runs out, sets
  * `failed` of the output buffer and returns NULL. */
 void *perfetto_get_table_item(struct perfetto *p, struct table *table, size_t index, size_t size);
 
@@ -297,7 +297,7 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
                        const struct renumbered *number);
 
 /* Return the state of a process or thread, after writing a descriptor with its current names if
- * needed. Return NULL if memory is out. */
+ * needed. Return NULL if memory runs out. */
 struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t index);
 struct thread_state *perfetto_describe_thread(struct perfetto *p, ttr_id id);
 
@@ -306,7 +306,7 @@ struct thread_state *perfetto_describe_thread(struct perfetto *p, ttr_id id);
 struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id);
 
 /* Returns the slice track of an event's thread, after writing the track's descriptor if needed.
- * Returns NULL if memory is out. */
+ * Returns NULL if memory runs out. */
 struct slice_track *perfetto_get_slice_track(struct perfetto *p, const ttr_event *event);
 
 /* Returns a track with the name `name`, for events that have no thread. */
@@ -351,7 +351,7 @@ bool perfetto_has_open_slice(const struct slice_track *slice_track, int64_t time
 /* --- perfetto_async.c: tracks of async events, flows --- */
 
 /* Returns the track of an async event. `change` is +1 for a begin, -1 for an end, else 0. Returns
- * NULL for an end without a begin, or if memory is out. */
+ * NULL for an end without a begin, or if memory runs out. */
 struct async_track *perfetto_get_async_track(struct perfetto *p, const ttr_event *event,
                                              int change);
 
@@ -411,7 +411,7 @@ unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_even
 void perfetto_count_lost_parts(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
                                unsigned fields);
 
-/* Interns the names of attributes. Returns false if memory is out. */
+/* Interns the names of attributes. Returns false if memory runs out. */
 bool perfetto_intern_attribute_keys(struct perfetto *p);
 
 /* --- perfetto_sched.c: scheduling --- */
@@ -439,7 +439,7 @@ void perfetto_write_event_stack(struct perfetto *p, const ttr_event *event, ttr_
 /* Returns the iid of an event's call stack; 0 if the event has no stack. */
 uint32_t perfetto_intern_event_stack(struct perfetto *p, const ttr_event *event);
 
-/* Initializes the state for call stacks. Returns false if memory is out. */
+/* Initializes the state for call stacks. Returns false if memory runs out. */
 bool perfetto_init_frames(struct perfetto *p);
 
 void perfetto_free_frames(struct perfetto *p);

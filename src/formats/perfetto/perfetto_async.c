@@ -33,7 +33,7 @@ static void write_descriptor(struct perfetto *p, const struct async_track *track
 }
 
 /* Returns an unused track with the same process and name that has no later event than this one;
- * otherwise a new track. Returns 0 if memory is out. */
+ * otherwise a new track. Returns 0 if memory runs out. */
 static uint32_t find_free_track(struct perfetto *p, const ttr_event *event, ttr_id name)
 {
     const uint32_t process = perfetto_get_process_index(p, event->thread);

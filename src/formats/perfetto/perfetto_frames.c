@@ -100,7 +100,7 @@ static struct frame resolve_frame(struct perfetto *p, ttr_id thread, uint64_t ad
 }
 
 /* Returns the name to display for a frame of an unknown function: "libc.so.6+0x2a1", or the
- * address. Returns 0 if memory is out. */
+ * address. Returns 0 if memory runs out. */
 static ttr_id make_name_from_offset(struct perfetto *p, const struct frame *frame)
 {
     char number[NUMBER_MAX];

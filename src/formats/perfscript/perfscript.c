@@ -179,7 +179,7 @@ static char *emit_cpu(char *at, const ttr_event *event)
     return emit_constant(at, "] ");
 }
 
-/* Returns the entry of `lines` for a source; the entry `spare` if memory is out. */
+/* Returns the entry of `lines` for a source; the entry `spare` if memory runs out. */
 static struct perfscript_line_attributes *find_line_attributes(struct ttr_writer *out,
                                                                uint16_t source)
 {

@@ -18,7 +18,7 @@ bool perfscript_add_sched(struct ttr_writer *out, const ttr_event *event, ttr_te
 
 /* Stores the name that an event gives to a thread in `names`, as (tid, source) to text id, unless
  * the thread has a name. trace-cmd prints such names for threads that its table of names lacks.
- * Returns false if memory is out. */
+ * Returns false if memory runs out. */
 bool perfscript_record_thread_name(struct pair_map *names, ttr *t, const ttr_event *event,
                                    ttr_text name);
 

@@ -18,7 +18,7 @@ void perfscript_counters_free(struct perfscript_counters *counters)
 }
 
 /* Returns a pointer to the last value of a counter, which is 0 for a new counter. Returns NULL if
- * memory is out. */
+ * memory runs out. */
 static uint64_t *find_last_value(struct perfscript_counters *counters, uint64_t id, uint16_t source)
 {
     const uint32_t *known = pair_map_get(&counters->by_id, id, source);

@@ -44,7 +44,7 @@ bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *abo
 TTR_MUST ttr_status trace_pipe_raw_read_formats(struct trace_pipe_raw_reader *reader,
                                                 const char *path);
 
-/* Creates `data.all`, which contains the tracepoints. Returns false if memory is out. */
+/* Creates `data.all`, which contains the tracepoints. Returns false if memory runs out. */
 TTR_MUST bool trace_pipe_raw_create_tracepoints(struct trace_pipe_raw_reader *reader);
 
 /* --- trace_pipe_raw_diagnostics.c: table of diagnostic codes --- */

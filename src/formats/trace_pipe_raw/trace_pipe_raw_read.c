@@ -77,7 +77,7 @@ static bool has_complete_page(const struct trace_pipe_raw_reader *reader)
 }
 
 /* Emits events of the current page until the batch is full or the page ends. Returns false if
- * memory is out. */
+ * memory runs out. */
 static bool emit_page_events(struct trace_pipe_raw_reader *reader, bool *is_damaged)
 {
     struct input *in = reader->in;

@@ -556,7 +556,7 @@ void ctf_conventions_set_number(enum ctf_attribute attribute, uint64_t number,
 }
 
 /* Returns the thread of a pid and tid, or of one of them if the other is unknown. Returns 0 if both
- * are unknown and, with *failed set, if memory is out. */
+ * are unknown and, with *failed set, if memory runs out. */
 static ttr_id find_thread_of_attributes(const struct ctf_conventions_threads *threads,
                                         enum ctf_attribute pid, ttr *t, uint16_t source,
                                         bool *failed)
@@ -584,7 +584,7 @@ bool ctf_conventions_set_event_threads(const struct ctf_conventions_threads *thr
 }
 
 /* Sets the event's name from its name attribute, a string at `p` that ends before `end`. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 static bool set_event_name(ttr *t, const uint8_t *p, const uint8_t *end, ttr_event *event)
 {
     const uint8_t *zero = memchr(p, 0, (size_t)(end - p));

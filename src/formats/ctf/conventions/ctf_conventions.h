@@ -183,13 +183,13 @@ TTR_MUST ttr_status ctf_conventions_find_attributes(const struct ctf_description
 /* Sets the attributes of an event that differ per event, such as thread and duration; the caller
  * has set kind, level, name, category and provider from the class. `bits` is at the end of the
  * event header; bits->end is the end of the content. Threads are registered for `source`. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 TTR_MUST bool ctf_conventions_set_attributes(const struct ctf_conventions_attributes *attributes,
                                              ttr *t, uint16_t source, const struct bits *bits,
                                              ttr_event *event);
 
 /* Unescapes and interns a name or text. Returns its string id; 0 for "" and, with *failed set, if
- * memory is out. */
+ * memory runs out. */
 ttr_id ctf_intern_unescaped(ttr *t, ttr_text escaped, bool *failed);
 
 /* Pids and tids of an event's thread and of the other thread of a context switch, collected while
@@ -201,7 +201,7 @@ struct ctf_conventions_threads {
 
 /* ctf_conventions_set_number: sets the event member of a numeric attribute, or stores a pid or
  * tid in `threads`. ctf_conventions_set_event_threads: called after all attributes; looks up the
- * threads. Returns false if memory is out. */
+ * threads. Returns false if memory runs out. */
 void ctf_conventions_set_number(enum ctf_attribute attribute, uint64_t number,
                                 struct ctf_conventions_threads *threads, ttr_event *event);
 TTR_MUST bool ctf_conventions_set_event_threads(const struct ctf_conventions_threads *threads,
@@ -216,11 +216,11 @@ extern const struct field_ops ctf_listed_field_ops;
 bool ctf_is_listed_class(const struct ctf_event_class *event);
 
 /* Sets the attributes in the list of a "tracetta:listed" event; all other members of `event` must
- * be set before. Returns false if memory is out. */
+ * be set before. Returns false if memory runs out. */
 TTR_MUST bool ctf_listed_set_attributes(ttr *t, uint16_t source, ttr_event *event);
 
 /* Applies the thread and process names in a record of the class "tracetta:names". The record must
- * be complete and the only element of its batch. Returns false if memory is out. */
+ * be complete and the only element of its batch. Returns false if memory runs out. */
 TTR_MUST bool ctf_conventions_set_thread_names(struct input *in, const ttr_event *event);
 
 #endif

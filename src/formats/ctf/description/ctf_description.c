@@ -34,7 +34,7 @@ void ctf_description_free(struct ctf_description *description)
     *description = (struct ctf_description){0};
 }
 
-/* Allocates a zeroed block in the arena. Returns NULL if memory is out. */
+/* Allocates a zeroed block in the arena. Returns NULL if memory runs out. */
 static void *alloc_zeroed_object(struct ctf_description *description, size_t size)
 {
     void *block = arena_alloc(&description->arena, size);
@@ -58,7 +58,7 @@ struct ctf_clock *ctf_add_clock(struct ctf_description *description)
 }
 
 /* Adds the existing streams to the index. The next one is added later, because parsers set its id
- * after they have added it. Returns false if memory is out. */
+ * after they have added it. Returns false if memory runs out. */
 static bool index_streams(struct ctf_description *description)
 {
     for (; description->indexed_n < description->streams_n; description->indexed_n++) {

@@ -192,7 +192,7 @@ static inline bool ctf_counts_discarded_to_packet_end(const struct ctf_descripti
 void ctf_description_init(struct ctf_description *description, const struct alloc *alloc);
 void ctf_description_free(struct ctf_description *description);
 
-/* Add a zeroed object to the description; the arena owns it. Return NULL if memory is out. */
+/* Add a zeroed object to the description; the arena owns it. Return NULL if memory runs out. */
 struct ctf_clock *ctf_add_clock(struct ctf_description *description);
 struct ctf_stream_class *ctf_add_stream(struct ctf_description *description);
 struct ctf_event_class *ctf_add_event(struct ctf_description *description,

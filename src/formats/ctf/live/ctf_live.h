@@ -190,7 +190,7 @@ TTR_MUST ttr_status live_run_until_attached(struct live_client *client, const tt
 /* --- List of sessions (live_list.c) --- */
 
 /* Adds the attribute "live.session" to a source: the session in babeltrace2's notation.
- * Returns false if memory is out. */
+ * Returns false if memory runs out. */
 TTR_MUST bool live_add_session(ttr *t, uint16_t source, const char *url,
                                const struct live_session *session);
 

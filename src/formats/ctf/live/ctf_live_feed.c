@@ -7,7 +7,7 @@
 
 #define FEED_STREAMS_MAX 4096u /* streams, and traces, of a feed; packets of others are dropped */
 
-/* Returns the stream of a file; adds it if it is new. Returns NULL if memory is out. */
+/* Returns the stream of a file; adds it if it is new. Returns NULL if memory runs out. */
 static struct live_stream *find_stream(struct live_client *client, struct live_trace *trace,
                                        const struct fed_packet *packet)
 {

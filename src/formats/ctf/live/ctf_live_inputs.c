@@ -71,7 +71,7 @@ void live_free_source(struct live_reader *live, struct live_trace *trace)
     alloc_free(&live->base.t->counted, source, 1, sizeof *source);
 }
 
-/* Handles invalid metadata. Fails in strict mode or if memory is out. Otherwise reports a
+/* Handles invalid metadata. Fails in strict mode or if memory runs out. Otherwise reports a
  * diagnostic, and marks the trace as lost if it was not ready before. */
 static ttr_status reject_live_metadata(struct live_reader *live, struct live_source *source,
                                        const ttr_error *reason, ttr_error *error)
@@ -282,7 +282,7 @@ static void raise_input_horizon(struct live_input *input, int64_t time)
 }
 
 /* Adds the attribute trace.path, the directory part of `path`, to the first input of a trace.
- * Returns false if memory is out. */
+ * Returns false if memory runs out. */
 static bool add_trace_path(const struct live_input *input, const char *path)
 {
     const struct input *in = input->in;
@@ -326,7 +326,7 @@ static ttr_status open_packet_input(struct live_reader *live, struct live_input 
 }
 
 /* Doubles the capacity of the packet ring buffer. The first packet is then at index 0. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 static bool grow_packet_ring(struct live_reader *live, struct live_input *input)
 {
     const struct alloc *alloc = &live->base.t->counted;

@@ -116,7 +116,7 @@ enum live_phase {
 /* Opens a connection to the daemon. Returns NULL and sets `error` on failure. */
 typedef struct socket *(*live_dial)(void *ctx, ttr_error *error);
 
-/* Called for each session in list mode. Returns false if memory is out. */
+/* Called for each session in list mode. Returns false if memory runs out. */
 typedef bool (*live_list)(void *ctx, const struct live_session *session);
 
 struct live_options {
@@ -208,7 +208,7 @@ struct live_request *live_queue_request(struct live_client *client, enum live_co
 /* Sends the request ATTACH for the next session. Returns false if it was sent for all sessions. */
 bool live_attach_next_session(struct live_client *client);
 
-/* Return the stream or trace with that id; add it if it is new. Return NULL if memory is out. */
+/* Return the stream or trace with that id; add it if it is new. Return NULL if memory runs out. */
 struct live_stream *live_add_stream(struct live_client *client, const struct live_stream_head *head,
                                     struct live_trace *trace);
 struct live_trace *live_add_trace(struct live_client *client, uint64_t id);

@@ -104,8 +104,8 @@ enum live_size {
     LIVE_STATUS_BYTES = 4 /* answers to CREATE and DETACH */
 };
 
-/* --- Encoding of requests: each function appends one to a buffer. If memory is out, the buffer is
- * marked as failed --- */
+/* --- Encoding of requests: each function appends one to a buffer. If memory runs out, the buffer
+ * is marked as failed --- */
 
 void live_append_connect(struct buffer *to);
 void live_append_list(struct buffer *to);

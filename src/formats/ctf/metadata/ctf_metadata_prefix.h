@@ -19,7 +19,7 @@
 struct ctf_prefix_set;
 
 /* Compares the metadata of the folders, and the additional metadata file `further` (NULL if none).
- * Returns NULL with `error` if memory is out or `further` cannot be read. Unreadable metadata of
+ * Returns NULL with `error` if memory runs out or `further` cannot be read. Unreadable metadata of
  * the folders are reported later, when the folders are opened. */
 struct ctf_prefix_set *ctf_prefix_set_new(ttr *t, const struct found_folders *found,
                                           const char *further, ttr_error *error);

@@ -40,7 +40,7 @@ bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, cons
     const ttr_status status = source_fill(index->source, 0, CTF_INDEX_HEADER, &index->window, NULL);
     const bool is_good =
         status == TTR_OK && source_is_seekable(index->source) && read_index_header(index);
-    /* memory is out, so nothing is known about the file */
+    /* memory runs out, so nothing is known about the file */
     *is_odd = !is_good && status != TTR_E_NOMEM;
     if (!is_good)
         ctf_index_close(index);

@@ -1,4 +1,5 @@
-/* Opening LTTng's index files while memory is out: the validity of the index then remains unknown.
+/* Opening LTTng's index files while memory runs out: the validity of the index then remains
+ * unknown.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -206,7 +206,7 @@ bool ctf_get_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t
 }
 
 /* Enlarges the array of queues, which starts with one element (enough for most files), to
- * CTF_QUEUES_MAX elements. Returns false if memory is out. */
+ * CTF_QUEUES_MAX elements. Returns false if memory runs out. */
 static bool reserve_queues(struct ctf_file_index *file_index)
 {
     if (file_index->n < file_index->capacity)
@@ -222,7 +222,7 @@ static bool reserve_queues(struct ctf_file_index *file_index)
 
 /* Returns the index of the queue for a packet: the first queue of its stream that ends before the
  * packet begins. If there is none: a new queue, or any queue of the stream if there are too many.
- * Returns UINT32_MAX if memory is out. */
+ * Returns UINT32_MAX if memory runs out. */
 static uint32_t choose_queue(struct ctf_file_index *file_index, const struct ctf_frame *frame,
                              bool has_begin, int64_t begin)
 {
@@ -268,7 +268,7 @@ struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index,
 }
 
 /* Stores to which queue the next packet is assigned. Allocates the array only if the file has
- * several queues. Returns false if memory is out. */
+ * several queues. Returns false if memory runs out. */
 static bool store_queue_of_packet(struct ctf_file_index *file_index, uint32_t queue)
 {
     size_t before = file_index->queue_of_capacity;
@@ -323,7 +323,7 @@ static void report_packet_order(const struct ctf_index_pass *pass, const struct 
             pass->reader->file);
 }
 
-/* Adds the packet at pass->at to the index. Returns false if memory is out. */
+/* Adds the packet at pass->at to the index. Returns false if memory runs out. */
 static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_frame *frame)
 {
     struct ctf_file_index *file_index = pass->file_index;

@@ -117,7 +117,7 @@ struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *err
 /* Searches for packets after a packet that declares no size, by their magic number. Adds the
  * counters and times of those that belong to the first queue's stream and begin after all earlier
  * packets, because a file that continues the stream needs these. Does nothing if the index covers
- * all packets. Returns false if memory is out. */
+ * all packets. Returns false if memory runs out. */
 TTR_MUST bool ctf_index_after_unsized_packet(struct ctf_reader *reader);
 
 /* Returns true if queue `i` of the reader's file contains the first packet of `queue`, which is in
@@ -134,7 +134,7 @@ struct ctf_queue_ref {
 
 /* Marks each packet of queue `here` that queue `first` also contains as a duplicate, so that only
  * the copy in `first` is read. If that copy is damaged and the one in `here` is valid, the one in
- * `here` is read instead. Returns false if memory is out. */
+ * `here` is read instead. Returns false if memory runs out. */
 TTR_MUST bool ctf_mark_duplicates(const struct ctf_queue_ref *first,
                                   const struct ctf_queue_ref *here);
 

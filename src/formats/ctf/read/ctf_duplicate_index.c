@@ -106,7 +106,8 @@ static void make_packet_key(const struct ctf_packet *packet, uint64_t key[2])
     key[1] = hash_pair(identity.sequence, identity.size);
 }
 
-/* Returns the queue's map of duplicates, allocated at first use. Returns NULL if memory is out. */
+/* Returns the queue's map of duplicates, allocated at first use. Returns NULL if memory runs out.
+ */
 static struct pair_map *get_duplicates_of_queue(struct ctf_file_index *file_index, uint32_t i)
 {
     struct ctf_packet_queue *queue = &file_index->queue[i];
@@ -136,7 +137,7 @@ static bool advance_to_duplicate(const struct packet_iter *first, struct packet_
 
 /* Makes the copy of a packet in `here` replace the damaged copy in `first`: marks the copy in
  * `first` as a duplicate, which is not read. `before`: counters before the packet. Returns false
- * if memory is out. */
+ * if memory runs out. */
 static bool replace_damaged_packet(const struct packet_iter *first, const struct packet_iter *here,
                                    const struct ctf_counters *before)
 {
@@ -172,7 +173,7 @@ static bool is_second_copy_better(const struct packet_iter *first, const struct 
 }
 
 /* Marks the copy in `here` of the current packet of `first` as a duplicate. Does nothing if an
- * earlier comparison chose the copy in `here`. Returns false if memory is out. */
+ * earlier comparison chose the copy in `here`. Returns false if memory runs out. */
 static bool mark_duplicate(const struct packet_iter *first, const struct packet_iter *here)
 {
     const struct ctf_packet *packet = &first->frame.packet;

@@ -40,7 +40,7 @@ static bool packet_copies_are_equal(const struct ctf_packet_copy *first,
 }
 
 /* Decodes a packet as a stream file of the trace to which the reader `like` belongs. Returns false
- * if there is damage, or memory is out. */
+ * if there is damage, or memory runs out. */
 static bool packet_decodes_without_damage(const struct ctf_reader *like, const uint8_t *bytes,
                                           size_t n)
 {

@@ -190,7 +190,7 @@ static bool has_shared_schemas(const struct ctf_reader *reader)
            !(reader->in->flags & TTR_READ_DEFINITIONS);
 }
 
-/* Returns the element of trace->schemas for an event class. Returns NULL if memory is out. */
+/* Returns the element of trace->schemas for an event class. Returns NULL if memory runs out. */
 static struct ctf_schema **find_shared_schema(struct ctf_trace *trace,
                                               const struct ctf_event_class *event)
 {
@@ -203,7 +203,7 @@ static struct ctf_schema **find_shared_schema(struct ctf_trace *trace,
     return &trace->schemas[event->number];
 }
 
-/* Returns the schema of an event class in the current stream. Returns NULL if memory is out. */
+/* Returns the schema of an event class in the current stream. Returns NULL if memory runs out. */
 static struct ctf_schema *get_event_schema(struct ctf_reader *reader, struct ctf_event_class *event)
 {
     const bool is_shared = has_shared_schemas(reader);
@@ -288,7 +288,7 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader, u
 }
 
 /* Enlarges stream->by_index to at least `need` elements and sets new ones to NULL. Returns false
- * if memory is out. */
+ * if memory runs out. */
 static bool reserve_class_index(const struct alloc *alloc, struct ctf_stream *stream, size_t need)
 {
     size_t before = stream->by_index_n;

@@ -7,7 +7,7 @@
 #include "formats/ctf/read/ctf_reader.h"
 
 /* Registers a schema in the library context. `about` describes the event class; may be NULL.
- * Returns false if memory is out. */
+ * Returns false if memory runs out. */
 TTR_MUST bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
                                   const struct event_class *about);
 
@@ -26,7 +26,7 @@ struct ctf_stream *ctf_find_stream_of_other_order(const struct ctf_reader *reade
                                                   struct ctf_stream *stream);
 
 /* Adds the last element of reader->streams to the hash table. Builds the table when there are more
- * than CTF_LINEAR_SEARCH_MAX streams. Returns false if memory is out. */
+ * than CTF_LINEAR_SEARCH_MAX streams. Returns false if memory runs out. */
 TTR_MUST bool ctf_add_last_stream_to_index(struct ctf_reader *reader);
 
 /* Implements layout_schema.place: sets `run` to the start of the event's body, which follows the
@@ -49,7 +49,7 @@ bool ctf_event_may_end_inside_byte(const struct ctf_stream_class *stream,
                                    const struct ctf_event_class *event);
 
 /* Returns where the pid, tid and name fields of an event class are; computed once and stored in
- * `event`. Returns NULL if memory is out. */
+ * `event`. Returns NULL if memory runs out. */
 const struct ctf_thread_fields *ctf_find_thread_fields(struct ctf_trace *trace,
                                                        struct ctf_event_class *event);
 

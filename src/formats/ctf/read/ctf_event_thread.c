@@ -95,7 +95,7 @@ static void decode_context(struct ctf_reader *reader, const struct ctf_event_dec
     }
 }
 
-/* Sets the name of a thread that has no name yet. Returns false if memory is out. */
+/* Sets the name of a thread that has no name yet. Returns false if memory runs out. */
 static bool name_unnamed_thread(ttr *t, ttr_id id, ttr_text text)
 {
     ttr_thread thread;
@@ -108,7 +108,7 @@ static bool name_unnamed_thread(ttr *t, ttr_id id, ttr_text text)
 }
 
 /* Sets the name of a thread that has no name yet to the value of the event's name field, such as
- * LTTng's procname. Returns false if memory is out. */
+ * LTTng's procname. Returns false if memory runs out. */
 static bool set_thread_name(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                             const uint8_t *body, ttr_id id)
 {
@@ -120,7 +120,7 @@ static bool set_thread_name(struct ctf_reader *reader, const struct ctf_event_de
 }
 
 /* Registers the thread with this pid and tid, of which one may be unknown (NULL). Returns 0 if
- * both are unknown or memory is out. */
+ * both are unknown or memory runs out. */
 static ttr_id register_thread(struct ctf_reader *reader, const uint64_t *pid, const uint64_t *tid)
 {
     ttr *t = reader->trace->t;

@@ -225,7 +225,7 @@ static bool reaches_time_limit(struct ctf_reader *reader, const struct ctf_packe
     return in->is_stopped;
 }
 
-/* Returns the thread of an event; 0 if it has no thread, or memory is out. */
+/* Returns the thread of an event; 0 if it has no thread, or memory runs out. */
 static ttr_id find_event_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                                 const struct ctf_event_place *place)
 {

@@ -16,7 +16,7 @@
  *
  * A folder or file that cannot be read does not prevent the others from being read. It is replaced
  * by an input without events that reports the reason as damage. Opening fails in strict mode, if
- * memory is out, if options are wrong, and if nothing at all can be read.
+ * memory runs out, if options are wrong, and if nothing at all can be read.
  *
  * Memory: with hundreds of files the windows get smaller (source_chunk_size), and the packet queues
  * of one file share the window size of a file. Left out: live traces (live/ctf_live.c). */

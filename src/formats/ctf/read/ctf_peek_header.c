@@ -17,7 +17,7 @@ bool ctf_peek_begin(struct ctf_header_peek *peek, struct ctf_reader *reader)
     return peek->bytes != NULL;
 }
 
-/* Enlarges the buffer to `room` bytes and keeps its content. Returns false if memory is out. */
+/* Enlarges the buffer to `room` bytes and keeps its content. Returns false if memory runs out. */
 static bool grow_peek_buffer(struct ctf_header_peek *peek, size_t room)
 {
     uint8_t *larger = alloc_resize(peek->alloc, peek->bytes, peek->room, room, 1);
@@ -47,7 +47,7 @@ static bool load_header_bytes(struct ctf_header_peek *peek, uint64_t offset, boo
     *to = (struct loaded_bytes){.is_end = false};
     if (wants_all || offset < peek->from || offset > loaded_to ||
         loaded_to - offset < CTF_PEEK_SIZE) {
-        /* if memory is out, the buffer stays small, and reading is only slower */
+        /* if memory runs out, the buffer stays small, and reading is only slower */
         if (peek->has_small_packets &&
             (peek->room >= PEEK_DENSE || grow_peek_buffer(peek, PEEK_DENSE)))
             wanted = PEEK_DENSE;

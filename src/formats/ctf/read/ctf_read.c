@@ -190,7 +190,7 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
 }
 
 /* Copies the bytes of packet header and context to reader->heads, because a caller may read their
- * fields after the window has moved. Returns false if memory is out. */
+ * fields after the window has moved. Returns false if memory runs out. */
 static bool store_packet_header(struct ctf_reader *reader, struct ctf_packet *packet)
 {
     size_t n = (size_t)((reader->frame.head + 7) / 8);

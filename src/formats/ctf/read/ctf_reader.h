@@ -186,7 +186,7 @@ enum ctf_framing {
     CTF_FRAME_SHORT,   /* the available bytes end inside the header */
     CTF_FRAME_BAD,     /* the bytes are not a packet header of this trace */
     CTF_FRAME_FOREIGN, /* the packet belongs to another trace; its size is valid */
-    /* memory is out, or the metadata cannot be compiled into layouts; `error` is set */
+    /* memory runs out, or the metadata cannot be compiled into layouts; `error` is set */
     CTF_FRAME_FAILED
 };
 
@@ -383,7 +383,7 @@ void ctf_trace_add_input(struct ctf_trace *trace, struct input *in, const char *
 
 /* Adds the reader to trace->readers, or removes it, by the source id of its events. A reader is
  * registered when it has a stream, until it is closed. ctf_trace_register_reader returns false if
- * memory is out. */
+ * memory runs out. */
 TTR_MUST bool ctf_trace_register_reader(struct ctf_trace *trace, const struct ctf_reader *reader);
 void ctf_trace_unregister_reader(struct ctf_trace *trace, const struct ctf_reader *reader);
 
@@ -408,7 +408,7 @@ enum ctf_framing ctf_parse_header_and_context(struct ctf_trace *trace,
 /* --- Streams (ctf_stream.c) --- */
 
 /* Returns the stream of a packet. Adds the stream to the reader if it is new. Returns NULL if
- * memory is out. */
+ * memory runs out. */
 struct ctf_stream *ctf_get_stream(struct ctf_reader *reader, const struct ctf_frame *frame);
 
 /* Unregisters the reader, and frees its streams and their own schemas. */
@@ -429,7 +429,7 @@ void ctf_describe_declared_class(const struct ctf_trace *trace, const struct ctf
 /* --- Threads (ctf_event_thread.c) --- */
 
 /* Returns the id of the thread that the event belongs to, registered if it is new. `body` is the
- * complete body of the event; the class must have thread fields. Returns 0 if memory is out. */
+ * complete body of the event; the class must have thread fields. Returns 0 if memory runs out. */
 ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                        const uint8_t *body);
 
@@ -440,7 +440,7 @@ ttr_id ctf_find_thread_in_context(struct ctf_reader *reader, const struct ctf_ev
                                   const struct ctf_event_place *place);
 
 /* Sets the name of thread `id`, if it has none yet, to the value of a name field that has no fixed
- * position. Returns false if memory is out. */
+ * position. Returns false if memory runs out. */
 TTR_MUST bool ctf_name_thread_from_context(struct ctf_reader *reader,
                                            const struct ctf_event_decoder *class,
                                            const struct ctf_event_place *place, ttr_id id);

@@ -41,7 +41,7 @@ static bool parse_losses(const char *text, size_t n, struct packet_losses *losse
     return is_valid;
 }
 
-/* Sets *id to the name of a gap event. Returns false if memory is out. */
+/* Sets *id to the name of a gap event. Returns false if memory runs out. */
 static bool name_gap(const struct ctf_trace *trace, uint64_t n, const char *cause, ttr_id *id)
 {
     char name[80];

@@ -19,7 +19,7 @@ const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begi
                               const uint8_t *end);
 
 /* Sets *is_one to true if the n bytes at p start with a valid packet header of this trace. Returns
- * an error only if the header cannot be checked because memory is out or the metadata cannot be
+ * an error only if the header cannot be checked because memory runs out or the metadata cannot be
  * compiled. */
 TTR_MUST ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, size_t n,
                                      bool *is_one);

@@ -27,7 +27,7 @@ static bool insert_if_absent(struct pair_map *map, uint64_t a, uint64_t b, uint3
     return pair_map_get(map, a, b) || pair_map_put(map, a, b, value);
 }
 
-/* Adds element i of reader->streams to the hash table. Returns false if memory is out. */
+/* Adds element i of reader->streams to the hash table. Returns false if memory runs out. */
 static bool add_stream_to_index(struct ctf_reader *reader, uint32_t i)
 {
     const struct ctf_stream *stream = reader->streams[i];

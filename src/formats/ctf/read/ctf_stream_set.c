@@ -171,7 +171,7 @@ static bool queue_continues_after(const struct ctf_packet_queue *queue,
 }
 
 /* If element i + 1 is another file of the same stream, completes the end and the counters of
- * element i by the packets after a packet without a size. Returns false if memory is out. */
+ * element i by the packets after a packet without a size. Returns false if memory runs out. */
 static bool complete_continued_queue(struct ctf_stream_set *set, size_t i)
 {
     struct ctf_opened_queue *here = &set->opened[i];
@@ -255,7 +255,7 @@ static void share_clock_offsets(struct ctf_stream_set *set)
 }
 
 /* Sets the attribute with the folder name for each trace that consists of only one folder. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 static bool set_folder_attributes(struct ctf_stream_set *set)
 {
     bool is_fine = true;

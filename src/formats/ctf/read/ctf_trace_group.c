@@ -120,7 +120,7 @@ static struct ctf_stream_class *copy_stream_class(struct ctf_description *to,
 }
 
 /* Adds the stream and event classes of `from` that `to` lacks. The field types are shared, not
- * copied. Returns false if memory is out. */
+ * copied. Returns false if memory runs out. */
 static bool add_missing_classes(struct ctf_description *to, const struct ctf_description *from)
 {
     for (size_t i = 0; i < from->streams_n; i++) {

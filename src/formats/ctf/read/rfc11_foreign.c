@@ -15,7 +15,7 @@
 #define NUMBER_BYTES 4u
 
 /* Parses the metadata of `trace` again, for the other byte order, into `other`. Fails only if
- * memory is out, because the same metadata were parsed before. */
+ * memory runs out, because the same metadata were parsed before. */
 static ttr_status parse_in_other_order(struct ctf_trace *other, const struct ctf_trace *trace,
                                        ttr_error *error)
 {

@@ -230,7 +230,7 @@ static void start_copied_packet(struct ctf_file_copy *file, const struct ctf_str
 }
 
 /* Adds the gap that the open packet reports to the number of missing events and packets of its
- * stream. Returns false if memory is out. */
+ * stream. Returns false if memory runs out. */
 static bool add_gap_to_stream(struct ctf_file_copy *file)
 {
     struct ctf_open_packet *packet = &file->packet;
@@ -374,6 +374,8 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
                          !output_is_own_raw(out, event);
     if (is_said)
         record_gap(packet, event);
+    if (is_said && event->flags & TTR_EVENT_NO_TIME) /* of a receiver: no counter has it */
+        output_count_losses(out, CTF_LOST_GAP, 1, event->offset);
     if (is_said || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
         /* a gap needs no event in the copy, because the counters of the packets report it */
         return TTR_OK;

@@ -223,7 +223,7 @@ TTR_MUST ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writ
                                      const uint8_t *bytes, size_t n, ttr_error *error);
 
 /* Returns the counters of the open packet's data stream; the first call adds them. Returns NULL if
- * memory is out. */
+ * memory runs out. */
 struct ctf_stream_copy *ctf_get_stream_copy(struct ctf_file_copy *file);
 
 /* --- Index of the source (ctf_index_keep.c) --- */

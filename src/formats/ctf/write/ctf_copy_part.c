@@ -47,7 +47,7 @@ static ttr_status write_copied_index(struct ctf_file_copy *file, struct ttr_writ
 }
 
 /* Returns the next name of the series FIRST_2, FIRST_3 ... that no source file has; the caller
- * frees it. Sets *size to its allocated bytes. Returns NULL if memory is out. */
+ * frees it. Sets *size to its allocated bytes. Returns NULL if memory runs out. */
 static char *name_next_file(struct ctf_file_copy *file, const char *first,
                             const struct alloc *alloc, size_t *size)
 {
@@ -69,7 +69,7 @@ static char *name_next_file(struct ctf_file_copy *file, const char *first,
 }
 
 /* Adds the finished file to the writer's list of copies, so that it is moved if the trace's folder
- * is renamed (ctf_output_dirs.c). Returns NULL if memory is out. */
+ * is renamed (ctf_output_dirs.c). Returns NULL if memory runs out. */
 static struct ctf_file_copy *add_finished_copy(const struct ctf_file_copy *file,
                                                struct ttr_writer *out)
 {

@@ -83,7 +83,7 @@ static const struct ctf_trace *find_ctf_source(const struct ttr_writer *out, con
 }
 
 /* Returns the output trace of the event's source; the first call adds a trace that follows the CTF
- * conventions. Returns NULL if memory is out. */
+ * conventions. Returns NULL if memory runs out. */
 static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr_event *event)
 {
     const struct ctf_writer *w = out->ctx;
@@ -115,7 +115,7 @@ static struct ctf_trace_out *get_encoded_trace(struct ttr_writer *out, const ttr
 }
 
 /* Returns the trace's stream class for packets with or without a CPU; the first call adds the
- * class. Returns NULL if memory is out. */
+ * class. Returns NULL if memory runs out. */
 static struct ctf_stream_class_out *get_stream_class(struct ctf_trace_out *trace, bool has_cpu)
 {
     for (size_t i = 0; i < trace->kinds_n; i++)
@@ -199,7 +199,7 @@ static struct ctf_stream_out *get_encoded_stream(struct ttr_writer *out,
 /* --- Names of threads --- */
 
 /* Returns the entry of `id` in a table of struct ctf_written_names. Extends the table with zeros
- * if it has no entry for `id`. Returns NULL if memory is out. */
+ * if it has no entry for `id`. Returns NULL if memory runs out. */
 static uint32_t *get_written_name_entry(uint32_t **table, size_t *n, const struct alloc *alloc,
                                         uint32_t id)
 {
@@ -302,7 +302,7 @@ void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *st
 /* An event to be written: its items and its event class. */
 struct encoded_event {
     const struct ctf_items *items;
-    const struct ctf_event_class *class; /* class of the event; NULL if memory is out */
+    const struct ctf_event_class *class; /* class of the event; NULL if memory runs out */
 };
 
 /* Converts w->items, which are the items of `event`, to a list of (name, value) entries. The last
@@ -335,7 +335,7 @@ static struct encoded_event convert_event_to_list(struct ttr_writer *out,
 }
 
 /* Returns the event class for w->items. Adds a class if the stream has fewer than `most`. Returns
- * NULL if it has that many, or memory is out. */
+ * NULL if it has that many, or memory runs out. */
 static const struct ctf_event_class *find_class_below_limit(struct ctf_writer *w,
                                                             struct ctf_stream_out *stream,
                                                             const struct ctf_class_key *key,

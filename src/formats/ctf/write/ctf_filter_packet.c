@@ -363,7 +363,7 @@ static unsigned find_type_byte_orders(const struct type *type, unsigned depth)
 }
 
 /* Returns the byte orders (ORDER_* bits) of all types in an event that find_type_byte_orders
- * finds. Keeps the result of each class in a cache, unless memory is out. */
+ * finds. Keeps the result of each class in a cache, unless memory runs out. */
 static unsigned find_event_byte_orders(const struct packet_filter *r,
                                        const struct ctf_event_class *event)
 {

@@ -191,7 +191,7 @@ static struct list_size measure_list(const ttr *t, const struct ctf_items *from)
 }
 
 /* Reserves memory for all texts of the list in one buffer, which must not move, since entries
- * point into it. Returns false if memory is out. */
+ * point into it. Returns false if memory runs out. */
 static bool reserve_list(struct ctf_field_list *listing, ttr *t, const struct list_size *size)
 {
     struct ctf_items *items = &listing->items;

@@ -107,7 +107,7 @@ void ctf_items_complete(struct ctf_items *items, const struct ctf_items_config *
 void ctf_items_init(struct ctf_items *items, const struct alloc *alloc);
 void ctf_items_free(struct ctf_items *items);
 
-/* Appends a zeroed item. If memory is out, returns NULL and sets `failed`. */
+/* Appends a zeroed item. If memory runs out, returns NULL and sets `failed`. */
 ttr_field *ctf_items_add(struct ctf_items *items);
 
 /* Returns the number of items in the subtree that starts at index `at`: that item and everything

@@ -38,7 +38,8 @@ struct ctf_first_packet {
     bool is_continuation;
 };
 
-/* Returns the pending gaps of a source, which are zero at first. Returns NULL if memory is out. */
+/* Returns the pending gaps of a source, which are zero at first. Returns NULL if memory runs out.
+ */
 struct ctf_pending_gaps *ctf_pending_gaps_get(struct ttr_writer *out, uint16_t source);
 
 /* Returns true if the gaps include a known number of events or packets. */

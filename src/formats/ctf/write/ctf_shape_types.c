@@ -74,7 +74,7 @@ static void *alloc_zeroed(struct ctf_types *types, size_t size)
     return block;
 }
 
-/* Returns a zeroed type with byte alignment. If memory is out, returns NULL and sets
+/* Returns a zeroed type with byte alignment. If memory runs out, returns NULL and sets
  * types->failed. */
 static struct type *alloc_type(struct ctf_types *types, enum type_kind kind)
 {
@@ -211,8 +211,8 @@ struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_mem
     return type;
 }
 
-/* Makes an 8-bit enumeration: names[i] is the label of `value` + i. If memory is out, returns NULL
- * and sets types->failed. */
+/* Makes an 8-bit enumeration: names[i] is the label of `value` + i. If memory runs out, returns
+ * NULL and sets types->failed. */
 static const struct type *make_enumeration(struct ctf_types *types, const ttr_text *names,
                                            uint32_t n, uint64_t value)
 {
@@ -264,7 +264,7 @@ static const struct type *get_null_type(struct ctf_types *types, bool is_absent)
     return get_substitute_enumeration(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
 }
 
-/* Copies labels to the arena of this description. If memory is out, returns NULL and sets
+/* Copies labels to the arena of this description. If memory runs out, returns NULL and sets
  * types->failed. */
 static const struct type_labels *copy_type_labels(struct ctf_types *types,
                                                   const struct type_labels *from)
@@ -322,7 +322,7 @@ static const struct type *make_labelled_number_type(struct ctf_types *types, con
 }
 
 /* Adds a member to the current struct; the caller sets its name and type. Returns the member's
- * index on the stack; SIZE_MAX if memory is out. */
+ * index on the stack; SIZE_MAX if memory runs out. */
 static size_t push_member(struct ctf_types *types)
 {
     const struct alloc *alloc = &types->t->counted;

@@ -341,7 +341,7 @@ static const struct ctf_event_class *get_transcoded_class(struct transcode_job *
     return known;
 }
 
-/* Initializes the data for an event or packet definition. Returns false if memory is out. */
+/* Initializes the data for an event or packet definition. Returns false if memory runs out. */
 static bool init_transcode_job(struct transcode_job *job, struct ttr_writer *out,
                                const ttr_event *event)
 {

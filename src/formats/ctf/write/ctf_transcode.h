@@ -40,7 +40,7 @@ struct ctf_type_changes {
 };
 
 /* Returns the output trace of the event's source; the first call adds and initializes it. Returns
- * NULL if memory is out. */
+ * NULL if memory runs out. */
 struct ctf_trace_out *ctf_transcode_get_trace(struct transcode_job *job);
 
 /* Returns true if the packet context of the event's source stream has a field with the role.
@@ -69,7 +69,8 @@ struct ctf_type_changes ctf_transcode_get_changes(const struct transcode_job *jo
 /* Counts a loss for each changed name and added length field since `before`. */
 void ctf_transcode_count_changes(const struct transcode_job *job, struct ctf_type_changes before);
 
-/* Returns the output stream of the event; the first call adds it. Returns NULL if memory is out. */
+/* Returns the output stream of the event; the first call adds it. Returns NULL if memory runs out.
+ */
 struct ctf_stream_out *ctf_transcode_get_stream(struct transcode_job *job);
 
 /* Returns the output stream for a packet without events; NULL if the packet is not written: no

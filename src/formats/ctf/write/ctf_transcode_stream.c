@@ -335,7 +335,7 @@ static uint64_t hash_numbered_name(const struct transcode_job *job, size_t base,
 
 /* Sets job->name to an unused file name: that of the source, with a number appended if needed; in
  * v1.1 with section and CPU. Of a path (live streams), uses only the last component, because
- * readers do not search sub-folders. Returns false if memory is out. */
+ * readers do not search sub-folders. Returns false if memory runs out. */
 static bool choose_stream_name(struct transcode_job *job)
 {
     const char *path = job->stream->file, *slash = strrchr(path, '/'),

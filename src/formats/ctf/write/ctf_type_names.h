@@ -35,7 +35,8 @@ bool ctf_type_is_name_collision(const struct ctf_types *types, uint64_t structur
 void ctf_type_set_member_name(struct ctf_types *types, struct type_member *member, ttr_text name,
                               unsigned times, bool is_fixed);
 
-/* Copies bytes to the description's arena. If memory is out, returns "" and sets types->failed. */
+/* Copies bytes to the description's arena. If memory runs out, returns "" and sets types->failed.
+ */
 ttr_text ctf_type_copy_text(struct ctf_types *types, const void *bytes, size_t n);
 
 #endif

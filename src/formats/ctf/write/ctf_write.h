@@ -171,7 +171,7 @@ void ctf_types_init(struct ctf_types *types, ttr *t, struct ctf_description *des
 void ctf_types_free(struct ctf_types *types);
 
 /* Returns the struct type of the items [from, to); `shape` is their shape hash. The first call for
- * a shape builds the type. If memory is out, returns NULL and sets types->failed. */
+ * a shape builds the type. If memory runs out, returns NULL and sets types->failed. */
 const struct type *ctf_types_get_root(struct ctf_types *types, enum type_root root,
                                       const struct ctf_items *items, size_t from, size_t to,
                                       uint64_t shape);
@@ -289,7 +289,7 @@ struct ctf_trace_out {
 };
 
 /* Initializes a trace that follows the CTF conventions. `first`: its first event. Overwrites all
- * members but `home` and `like`, which the caller has set. Returns false if memory is out. */
+ * members but `home` and `like`, which the caller has set. Returns false if memory runs out. */
 TTR_MUST bool ctf_trace_out_init(struct ctf_trace_out *trace, ttr *t,
                                  const struct ctf_options *options, enum ctf_version version,
                                  const ttr_event *first);
@@ -313,7 +313,7 @@ TTR_MUST bool ctf_trace_out_init_from_source(struct ctf_trace_out *trace, ttr *t
 bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns);
 
 /* Returns the nanosecond clock that the writer adds to a trace if no clock of the source is
- * suitable. The first call adds the clock. If memory is out, returns NULL and sets
+ * suitable. The first call adds the clock. If memory runs out, returns NULL and sets
  * types->failed. */
 const struct ctf_clock *ctf_trace_out_get_own_clock(struct ctf_trace_out *trace);
 
@@ -366,7 +366,7 @@ const struct ctf_event_class *ctf_find_event_class(const struct ctf_stream_class
 bool ctf_is_event_class_refused(const struct ctf_stream_class_out *kind,
                                 const struct ctf_items *items, const struct ctf_class_key *key);
 
-/* Returns the event class for the items; the first call adds it. Returns NULL if memory is out;
+/* Returns the event class for the items; the first call adds it. Returns NULL if memory runs out;
  * with the CTF conventions also if readers would reject any class for the items. */
 const struct ctf_event_class *ctf_get_event_class(struct ctf_trace_out *trace,
                                                   struct ctf_stream_class_out *kind,
@@ -619,7 +619,7 @@ TTR_MUST bool ctf_trace_group_add(struct ctf_writer *w, const struct alloc *allo
  * ctf_trace_group_uses_id: returns true if a class has the id.
  *
  * ctf_trace_group_set_id: records that the class with the hash `likeness` has the id. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 bool ctf_trace_group_find_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
                              uint64_t *id);
 bool ctf_trace_group_uses_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id);
@@ -628,14 +628,14 @@ TTR_MUST bool ctf_trace_group_set_id(const struct ctf_trace_out *trace, uint64_t
 
 /* Adds to each folder the classes that only other folders of the same trace declare, so that the
  * metadata of all folders declare the same classes. Called before metadata are written. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 TTR_MUST bool ctf_trace_groups_complete(const struct ctf_writer *w, const struct alloc *alloc);
 void ctf_trace_groups_free(struct ctf_writer *w, const struct alloc *alloc);
 
 /* --- Output folders (ctf_output_dirs.c) --- */
 
 /* Sets the folder of the next trace, which is final after ctf_output_dirs_rename. `path`: path of
- * its source. Returns false if memory is out. */
+ * its source. Returns false if memory runs out. */
 TTR_MUST bool ctf_output_dir_init(struct ctf_output_dir *home, struct ctf_writer *w,
                                   const struct alloc *alloc, ttr_text path);
 void ctf_output_dir_free(struct ctf_output_dir *home, const struct alloc *alloc);
@@ -650,7 +650,7 @@ TTR_MUST ttr_status ctf_output_dirs_rename(struct ttr_writer *out, ttr_error *er
  * the last number for names with the hash `like`; 0 if none. The caller searches for an unused
  * name from there on.
  *
- * ctf_record_name_number: records `number` as the last one. Returns false if memory is out. */
+ * ctf_record_name_number: records `number` as the last one. Returns false if memory runs out. */
 uint32_t ctf_find_last_name_number(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                                    uint64_t like);
 TTR_MUST bool ctf_record_name_number(struct ctf_writer *w, const struct ctf_trace_out *trace,
@@ -669,7 +669,7 @@ TTR_MUST bool ctf_record_file_name(struct ctf_writer *w, const struct ctf_trace_
  * there is none.
  *
  * ctf_record_similar_class: records the trace's newest stream class with the hash `like`. Returns
- * false if memory is out. */
+ * false if memory runs out. */
 struct ctf_stream_class_out *ctf_find_similar_class(const struct ctf_writer *w,
                                                     const struct ctf_trace_out *trace,
                                                     uint64_t like);
@@ -721,12 +721,12 @@ enum ctf_trace_kind {
 };
 
 /* Returns the output trace with this identity and kind, and assigns it to the event's source. If
- * it is new, sets *is_new, and the caller must initialize it. Returns NULL if memory is out. */
+ * it is new, sets *is_new, and the caller must initialize it. Returns NULL if memory runs out. */
 struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_event *event,
                                             uint64_t identity, enum ctf_trace_kind kind,
                                             bool *is_new);
 
-/* Adds a stream with a file named `name`. Returns NULL if memory is out. */
+/* Adds a stream with a file named `name`. Returns NULL if memory runs out. */
 struct ctf_stream_out *ctf_add_stream_file(struct ctf_writer *w, const struct alloc *alloc,
                                            struct ctf_trace_out *trace,
                                            struct ctf_stream_class_out *kind, ttr_text name);

@@ -59,7 +59,7 @@ static bool reserve_alias_slot(struct ctf2_parser *parser)
 }
 
 /* Copies a value and all values inside it into the description's arena, and adds their number to
- * `*nodes`. Returns NULL if memory is out. The limit on the depth of JSON texts also limits the
+ * `*nodes`. Returns NULL if memory runs out. The limit on the depth of JSON texts also limits the
  * recursion. */
 static struct json_value *copy_json_tree(struct ctf2_parser *parser, const struct json_value *from,
                                          uint64_t *nodes)

@@ -43,7 +43,7 @@ void ctf2_print_class(struct ctf2_printer *printer, const struct type *type);
 /* Prints alias fragments for the named types inside a class that have no alias fragment yet. */
 void ctf2_print_aliases(struct ctf2_printer *printer, const struct type *type);
 
-/* Stop printing with an error: memory is out, or CTF 2 cannot express the object called `name`,
+/* Stop printing with an error: memory runs out, or CTF 2 cannot express the object called `name`,
  * for the reason `why`. */
 void ctf2_print_fail_memory(struct ctf2_printer *printer);
 void ctf2_print_fail_unsupported(struct ctf2_printer *printer, ttr_text name, const char *why);

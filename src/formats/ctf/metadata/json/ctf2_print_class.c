@@ -165,7 +165,7 @@ static bool texts_are_equal(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Links the labels of equal name. Returns NULL if memory is out. */
+/* Links the labels of equal name. Returns NULL if memory runs out. */
 static struct label_chain *link_labels_of_equal_name(struct ctf2_printer *printer,
                                                      const struct type_labels *labels)
 {

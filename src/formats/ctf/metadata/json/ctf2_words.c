@@ -125,7 +125,7 @@ bool ctf2_names_add(struct ctf2_names *names, const ttr_text *name)
     return true;
 }
 
-/* Collects the ranges of all options of a variant. Returns NULL if memory is out. */
+/* Collects the ranges of all options of a variant. Returns NULL if memory runs out. */
 static struct option_range *collect_ranges(const struct type *variant, struct arena *arena,
                                            size_t *n)
 {

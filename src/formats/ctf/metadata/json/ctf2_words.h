@@ -32,7 +32,7 @@ int ctf2_parse_log_level(const char *name, size_t n);
 const char *ctf2_get_log_level_text(int64_t level);
 
 /* Set of names, to detect repetitions. ctf2_names_init allocates room for n names in an arena and
- * returns false if memory is out. ctf2_names_add returns false if the name is in the set already.
+ * returns false if memory runs out. ctf2_names_add returns false if the name is in the set already.
  * The names are borrowed. */
 struct ctf2_names {
     const ttr_text **slots;

@@ -29,12 +29,12 @@ bool rfc11_can_list_labels(const struct type_labels *labels);
 void rfc11_set_alignment(struct ctf_description *description, enum ctf_alignment alignment);
 
 /* Sets the packet header of the description to the type of the header of 48 bytes that RFC v1.1
- * fixes. Called by rfc11_parse. Returns false if memory is out. */
+ * fixes. Called by rfc11_parse. Returns false if memory runs out. */
 TTR_MUST bool rfc11_make_packet_header(struct ctf_description *description);
 
 /* Sets the event header of a stream class by its rfc_header. Also sets an event context with the
  * payload size if the class has rfc_has_event_size and no context. rfc11_parse calls this function.
- * Returns false if memory is out. */
+ * Returns false if memory runs out. */
 TTR_MUST bool rfc11_make_event_header(struct ctf_description *description,
                                       struct ctf_stream_class *stream);
 

@@ -79,7 +79,7 @@ static bool init_built_in_type(ttr_text name, struct rfc11_declaration *d)
     return d->size != 0;
 }
 
-/* Returns the declaration of a type name. Returns NULL if it is not declared, or if memory is out
+/* Returns the declaration of a type name. Returns NULL if it is not declared, or if memory runs out
  * (see lexer.status). A built-in type is declared when it is first used; after that, the metadata
  * cannot redeclare it. */
 static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text name)
@@ -283,7 +283,7 @@ static bool parse_list_end(struct rfc11_parser *parser)
 }
 
 /* Reserves memory for one more item of a list, which doubles in the arena if it is full. Returns
- * NULL if memory is out. */
+ * NULL if memory runs out. */
 static void *reserve_list_item(struct rfc11_parser *parser, void *list, uint32_t n, size_t size)
 {
     if (n >= LABELS_FIRST ? (n & (n - 1)) != 0 : n != 0)
@@ -332,7 +332,7 @@ static bool add_label_value(struct rfc11_parser *parser, struct type_label *labe
     return true;
 }
 
-/* Returns the label of that name, which is added if it is new. Returns NULL if memory is out. */
+/* Returns the label of that name, which is added if it is new. Returns NULL if memory runs out. */
 static struct type_label *find_or_add_label(struct rfc11_parser *parser,
                                             struct rfc11_declaration *d, struct key_map *seen,
                                             ttr_text name)

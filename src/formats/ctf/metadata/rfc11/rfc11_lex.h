@@ -42,7 +42,7 @@ bool rfc11_next_token(struct rfc11_lexer *lexer);
 /* Sets an error at an offset in the text. Always returns false. */
 bool rfc11_fail_at(struct rfc11_lexer *lexer, size_t at, const char *format, ...) TTR_PRINTF(3, 4);
 
-/* Sets the error that memory is out. Always returns false. */
+/* Sets the error that memory runs out. Always returns false. */
 bool rfc11_fail_memory(struct rfc11_lexer *lexer);
 
 /* Sets the error "expected ..., found ..." at the current token. Always returns false. */

@@ -80,10 +80,10 @@ struct rfc11_state {
     bool has_trace;     /* true if a trace block was parsed */
 };
 
-/* Returns the parser's state, creating it if needed. Returns NULL if memory is out. */
+/* Returns the parser's state, creating it if needed. Returns NULL if memory runs out. */
 struct rfc11_state *rfc11_get_state(struct ctf_description *description);
 
-/* Allocates a zeroed type and appends it to the list. Returns NULL if memory is out. */
+/* Allocates a zeroed type and appends it to the list. Returns NULL if memory runs out. */
 struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t kind,
                                   enum rfc11_rule rule);
 
@@ -170,7 +170,7 @@ struct rfc11_parser {
 bool rfc11_is_root_name(ttr_text name);
 
 /* Copies a payload struct with its first `context_n` members marked as the event's context. Returns
- * NULL if memory is out. */
+ * NULL if memory runs out. */
 const struct rfc11_type *rfc11_mark_context_members(struct rfc11_parser *parser,
                                                     const struct rfc11_type *type,
                                                     uint32_t context_n);

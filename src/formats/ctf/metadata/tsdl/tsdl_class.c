@@ -256,7 +256,7 @@ static bool make_string(struct tsdl_resolver *resolver, const struct tsdl_specif
 }
 
 /* Returns an existing type that is equal byte by byte; if there is none, adds a copy of `like`.
- * Returns NULL if memory is out (resolver->reading has the error). */
+ * Returns NULL if memory runs out (resolver->reading has the error). */
 static const struct tsdl_type *find_or_add_equal_type(struct tsdl_resolver *resolver,
                                                       const struct tsdl_type *like)
 {

@@ -101,7 +101,7 @@ static inline bool tsdl_is_word_character(char c)
     return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Set the error that TSDL cannot express the description, or that memory is out. `what` completes
+/* Set the error that TSDL cannot express the description, or that memory runs out. `what` completes
  * the sentence "CTF 1.8 has no ". Both return false. */
 bool tsdl_print_fail_unsupported(struct tsdl_printer *p, const char *what);
 bool tsdl_print_fail_memory(struct tsdl_printer *p);

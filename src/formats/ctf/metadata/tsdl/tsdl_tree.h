@@ -28,7 +28,7 @@ struct tsdl_reading {
     size_t cut_at;
 };
 
-/* Set an error at offset `at`, or the error that memory is out, unless there is an error already.
+/* Set an error at offset `at`, or the error that memory runs out, unless there is an error already.
  * Return false. */
 bool tsdl_fail(struct tsdl_reading *reading, size_t at, const char *format, ...) TTR_PRINTF(3, 4);
 bool tsdl_fail_memory(struct tsdl_reading *reading);

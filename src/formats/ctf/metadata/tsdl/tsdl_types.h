@@ -74,7 +74,7 @@ struct tsdl_names {
  * Does not search the enclosing scopes. */
 const void *tsdl_names_find(const struct tsdl_names *names, uint32_t scope, ttr_text name);
 
-/* Adds a name to a scope. Does not copy its bytes. Returns false if memory is out. */
+/* Adds a name to a scope. Does not copy its bytes. Returns false if memory runs out. */
 TTR_MUST bool tsdl_names_add(struct tsdl_names *names, struct arena *arena, uint32_t scope,
                              ttr_text name, const void *what);
 
@@ -125,7 +125,7 @@ struct tsdl_resolver {
  * the error. */
 void *tsdl_alloc(struct tsdl_resolver *resolver, size_t size);
 
-/* Copies a text into the description's arena. Returns false if memory is out. */
+/* Copies a text into the description's arena. Returns false if memory runs out. */
 TTR_MUST bool tsdl_copy_text(struct tsdl_resolver *resolver, ttr_text from, ttr_text *to);
 
 /* Emits a diagnostic with the line number. */
