@@ -100,7 +100,7 @@ refuses "comment_is_not_a_statement" 2 "there is no statement" "$tracetta" query
 says "statement_can_begin_with_a_comment" "^2$" "$tracetta" query -q --format=tsv "$work/t.fxt" "/* one; */ SELECT 1 a; -- two;
 SELECT 2 b"
 
-# Statements end when nobody reads their rows.
+# Statements end when the reader of their rows ends.
 endless="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
 for format in table csv tsv json jsonl markdown; do
     timeout 60 "$tracetta" query -q --format=$format "$work/t.fxt" "$endless" 2>"$work/.err" | head -n 3 >"$work/found"

@@ -218,8 +218,8 @@ static void limit_memory(void)
         (void)setrlimit(RLIMIT_AS, &limit);
 }
 
-/* Closes the connections and outputs of the other clients, which fork has copied: a reader of such an
- * output would wait for its end until this process ends. */
+/* Closes the connections and outputs of the other clients, which fork has copied. Otherwise a
+ * reader of such an output would wait for the end of this process. */
 static void close_other_clients(struct server *server, const struct client *kept)
 {
     for (size_t i = 0; i < CLIENTS_MAX; i++)
