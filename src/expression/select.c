@@ -26,7 +26,9 @@ static bool keep_results(struct expression *expression, struct node *node)
     return true;
 }
 
-static bool prepare_node(struct expression *expression, struct node *node)
+/* Allocates the memory in which a node and its children store results per event or per string.
+ * Returns false if memory is exhausted. */
+static bool allocate_node_results(struct expression *expression, struct node *node)
 {
     if (is_one_string_column(node->depends))
         return keep_results(expression, node);
@@ -38,7 +40,7 @@ static bool prepare_node(struct expression *expression, struct node *node)
         return false;
     memset(node->truths, TRUTH_UNKNOWN, EXPRESSION_CHUNK);
     for (uint32_t i = 0; i < node->children_n; i++)
-        if (!prepare_node(expression, node->children[i]))
+        if (!allocate_node_results(expression, node->children[i]))
             return false;
     return true;
 }
@@ -289,7 +291,7 @@ struct expression *expression_new(ttr *t, const char *text, ttr_error *error)
     arena_init(&expression->arena, &t->counted);
     arena_init(&expression->scratch, &t->counted);
     ttr_status status = expression_parse(expression, text, error);
-    if (status == TTR_OK && !prepare_node(expression, expression->root))
+    if (status == TTR_OK && !allocate_node_results(expression, expression->root))
         status = fail_memory(error);
     if (status == TTR_OK)
         return expression;

@@ -107,8 +107,9 @@ struct meaning {
     ttr_batch batch; /* current batch of `in` */
     uint32_t first;  /* events of `batch` from here to `at` are interpreted, and not returned yet */
     uint32_t at;     /* next event of `batch` to interpret */
-    ttr_event *owed; /* ends to return before event `first` */
-    size_t owed_n, owed_at, owed_capacity; /* owed_at: the next one to return */
+    ttr_event *pending_ends; /* end events that are returned before event `first` */
+    size_t pending_ends_n, pending_ends_at,
+        pending_ends_capacity; /* pending_ends_at: the next one to return */
     struct source_state *source;
     size_t sources_n;
     struct machine **machine;
@@ -257,14 +258,14 @@ enum action_result meaning_begin_flow(struct meaning *meaning, const struct comp
 enum action_result meaning_end_flow(struct meaning *meaning, const struct compiled_rule *compiled,
                                     ttr_event *event);
 
-/* Adds the end of a flow before the current event, the begin of its work, if the flow is known.
- * Returns false if memory runs out. */
+/* Inserts the end of a flow before the event `cause`, which begins the work that the flow leads to.
+ * Does nothing if no begin of the flow was seen. Returns false if memory runs out. */
 TTR_MUST bool meaning_end_flow_before(struct meaning *meaning, const struct compiled_rule *compiled,
                                       const ttr_event *cause);
 
 /* --- calls.c --- */
 
-/* Interns the names of the calls with rules of their own. Returns false if memory runs out. */
+/* Interns the names of the system calls that have rules. Returns false if memory runs out. */
 TTR_MUST bool meaning_add_call_names(struct meaning *meaning);
 
 /* Apply the entry and the exit of a system call. */

@@ -157,8 +157,8 @@ void remote_end_connection(struct remote *remote);
 /* Ends sources that were silent for too long. */
 void remote_check_idle(struct remote *remote, uint64_t now_ms);
 
-/* Returns true if the source sends frames (file_frame.h). */
-static inline bool remote_has_frames(const struct remote *remote)
+/* Returns true if the source sends a trace of several files as frames (file_frame.h). */
+static inline bool remote_sends_file_frames(const struct remote *remote)
 {
     return remote->transfer == &file_frame_transfer;
 }

@@ -186,11 +186,11 @@ static void accept_packet(struct remote *remote, const struct framed_packet *pac
         received->has_epoch = true;
         received->epoch_ns = facts->epoch_ns;
     }
-    if (remote_has_frames(remote) && facts->is_head) {
+    if (remote_sends_file_frames(remote) && facts->is_head) {
         accept_part(remote, packet);
         return;
     }
-    if (remote_has_frames(remote) && result == COUNTER_DUPLICATE)
+    if (remote_sends_file_frames(remote) && result == COUNTER_DUPLICATE)
         return; /* a file with a packet twice would have its events twice */
     received->events += facts->events;
     received->uncounted_packets += remote->bare != NULL;

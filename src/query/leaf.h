@@ -1,4 +1,5 @@
-/* Leaves: parts of a statement that are computed over columns instead of by SQLite.
+/* Leaves. A leaf is a part of a statement that the column scan runs instead of SQLite: a SELECT
+ * over one table, with nothing below it in the plan.
  *
  * leaf_plan.c finds the SELECTs of a statement that are leaves, and rewrites the statement, with
  * the results of the leaves as tables.  Two kinds:

@@ -1,4 +1,5 @@
-/* Aggregates that leaves know. */
+/* Parses the aggregate functions that a leaf can compute: a leaf is a part of a statement that the
+ * column scan runs instead of SQLite. */
 #include <stdlib.h>
 
 #include "query/leaf_plan.h"
@@ -145,5 +146,5 @@ uint32_t plan_aggregate(struct leaf_planner *planner, uint32_t expression)
 
 bool plan_has_aggregate(const struct leaf_planner *planner, uint32_t expression)
 {
-    return !dictionary_is_scalar(&planner->sql, expression);
+    return !expression_has_only_scalar_functions(&planner->sql, expression);
 }

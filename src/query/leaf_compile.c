@@ -1,4 +1,4 @@
-/* Compiles expressions of SQL into programs. */
+/* Compiles SQL expressions into the vector programs of leaf_vector.h. */
 #include <string.h>
 
 #include "query/leaf_vector.h"

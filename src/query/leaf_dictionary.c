@@ -1,5 +1,7 @@
-/* Functions of one text: SQLite computes them once per string, and the results are kept by the id
- * of the string.  So text has exactly SQLite's meaning: LIKE, GLOB, collations, conversions. */
+/* Functions of one text in a leaf, a part of a statement that the column scan runs instead of
+ * SQLite. SQLite computes the function once per string; results are cached by the string's id. Text
+ * has therefore exactly SQLite's meaning: LIKE, GLOB, collations, conversions.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +57,7 @@ static bool is_known(const struct sql *sql, uint32_t expression, unsigned depth)
     return true;
 }
 
-bool dictionary_is_scalar(const struct sql *sql, uint32_t expression)
+bool expression_has_only_scalar_functions(const struct sql *sql, uint32_t expression)
 {
     return is_known(sql, expression, 0);
 }
@@ -70,7 +72,8 @@ static bool has_collation(const struct sql *sql, uint32_t expression)
     return has;
 }
 
-/* Guesses the type of the results.  A result of another type stops the leaf. */
+/* Guesses the type of the results from the expression.  If a result has another type, the leaf is
+ * abandoned, and SQLite runs the statement. */
 static uint8_t guess_type(const struct sql *sql, uint32_t expression)
 {
     const struct sql_expression *is = &sql->expressions[expression];

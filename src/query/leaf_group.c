@@ -1,4 +1,5 @@
-/* Groups and aggregates.
+/* Groups and aggregates of a leaf: a part of a statement that the column scan runs instead of
+ * SQLite.
  *
  * Each key maps its values to small numbers; several keys are combined pair by pair.  A group has
  * its number by first appearance, and each aggregate has an array per group.  Sums of doubles are

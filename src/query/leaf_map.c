@@ -1,4 +1,4 @@
-/* Maps from values to numbers: see the header. */
+/* Hash maps that number the distinct values of a key (leaf_map.h). */
 #include "query/leaf_map.h"
 
 #include <stdlib.h>

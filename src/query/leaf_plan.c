@@ -1,4 +1,4 @@
-/* Finds the SELECTs of a statement that leaves can compute. */
+/* Finds the leaves of a statement: the SELECTs that the column scan can run instead of SQLite. */
 #include "query/leaf_plan.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool is_common_table(const struct sql *sql, uint32_t name)
     return false;
 }
 
-/* Returns true if a table or view of the user has a name. */
+/* Returns true if the user made a table or view of that name. */
 static bool is_temporary(const ttr_query *query, const char *name)
 {
     sqlite3_stmt *statement;
@@ -39,7 +39,8 @@ static bool is_temporary(const ttr_query *query, const char *name)
     return is_it;
 }
 
-/* Returns the schema of a table, or NULL if it has none of ours. */
+/* Returns the query for the schema that a SELECT names; NULL if the
+ * schema is not of a store. */
 static ttr_query *find_schema(const struct leaf_planner *planner, const struct sql_select *select)
 {
     ttr_query *query = planner->query;
@@ -352,7 +353,7 @@ static uint32_t plan_select(struct leaf_planner *planner, uint32_t token,
     const struct sql_select *select = &planner->selects[0];
     if (!plan(planner)) {
         leaf_free(planner->leaf);
-        /* sqlite3_str cannot be shortened: the text so far is written again. */
+        /* sqlite3_str cannot be shortened: restore the text in a new one. */
         char *text = sqlite3_str_finish(planner->out);
         planner->out = sqlite3_str_new(planner->query->db);
         sqlite3_str_append(planner->out, text ? text : "", text ? written : 0);

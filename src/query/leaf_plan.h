@@ -1,4 +1,5 @@
-/* Planning of one SELECT as a leaf: shared by leaf_plan.c, leaf_aggregate.c and leaf_rewrite.c. */
+/* Plans one SELECT as a leaf: a part of a statement that the column scan runs instead of SQLite.
+ * Shared by leaf_plan.c, leaf_aggregate.c and leaf_rewrite.c. */
 #ifndef TRACETTA_QUERY_LEAF_PLAN_H
 #define TRACETTA_QUERY_LEAF_PLAN_H
 

@@ -1,4 +1,5 @@
-/* Writes a SELECT with the result of its leaf in place of its table. */
+/* Rewrites a SELECT of which a part is a leaf, which the column scan runs instead of SQLite: the
+ * SELECT then reads the result of the leaf in place of the table. */
 #include <string.h>
 
 #include "query/leaf_plan.h"

@@ -1,4 +1,5 @@
-/* Rows that a SELECT can return: all that its conditions select, or the first N of an order.
+/* Rows that a leaf selects: all rows that fulfil its conditions, or the first N of an order.  A
+ * leaf is a part of a statement that the column scan runs instead of SQLite.
  *
  * The first N are kept in a heap; its root is the last of them.  Rows of equal keys are in the
  * order of the table, as in SQLite. */

@@ -1,4 +1,6 @@
-/* Runs a leaf: block by block, conditions first, then groups or rows. */
+/* Runs a leaf: a part of a statement that the column scan computes instead of SQLite.
+ *
+ * Per block of rows: evaluate the conditions, then add the selected rows to groups or results. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,8 @@
  * integer overflows or a result is -0.0, `is_inexact` is set, and the statement must be run by
  * SQLite instead.
  *
- * A program belongs to its leaf and to one thread. */
+ * A program belongs to one leaf (a part of a statement that the column scan runs instead of SQLite)
+ * and to one thread. */
 #ifndef TRACETTA_QUERY_LEAF_VECTOR_H
 #define TRACETTA_QUERY_LEAF_VECTOR_H
 
@@ -163,8 +164,8 @@ void dictionary_free(struct vector_dictionary *words);
 void dictionary_evaluate(struct vector_program *program, struct vector_dictionary *words,
                          const int64_t *ids, uint32_t n, int64_t *values);
 
-/* Returns true if an expression has functions of single values alone: no aggregates or windows. */
-bool dictionary_is_scalar(const struct sql *sql, uint32_t expression);
+/* Returns true if all functions of an expression are scalar: no aggregate or window functions. */
+bool expression_has_only_scalar_functions(const struct sql *sql, uint32_t expression);
 
 /* Computes an expression that has no columns.  Returns false if its value is not constant. */
 bool dictionary_constant(struct vector_program *program, uint32_t expression, uint8_t *type,

@@ -1,4 +1,6 @@
-/* Databases and results (tracetta/query.h). */
+/* Databases and results (tracetta/query.h).
+ *
+ * A leaf is a part of a statement that the column scan runs instead of SQLite (leaf.h). */
 #include "query/leaf.h"
 #include "query/query_intervals.h"
 #include "query/sql.h"

@@ -1,4 +1,6 @@
-/* Inside of libtracetta-query: the virtual tables and functions that a database gets. */
+/* Internals of libtracetta-query: databases, results, virtual tables and functions.
+ *
+ * A leaf is a part of a statement that the column scan runs instead of SQLite (leaf.h). */
 #ifndef TRACETTA_QUERY_QUERY_H
 #define TRACETTA_QUERY_QUERY_H
 

@@ -4,7 +4,10 @@
  * compare a column with a value are applied by the scan: on integers all comparisons, on texts
  * equality, by the id of the string.  SQLite checks each condition again, so that a scan may pass
  * too many rows, but never too few.  On an ordered column the conditions limit the range of rows,
- * found by binary search, and ORDER BY needs no sorting. */
+ * found by binary search, and ORDER BY needs no sorting.
+ *
+ * A leaf is a part of a statement that the column scan runs instead of SQLite (leaf.h).  A scan may
+ * be limited to the rows that a leaf selected. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +40,7 @@ struct cursor {
     struct condition conditions[CONDITIONS_MAX];
     size_t conditions_n;
     bool is_empty;           /* a condition can never hold */
-    const struct leaf *leaf; /* rows are those of a leaf: its index, not the row, is in `row` */
+    const struct leaf *leaf; /* not NULL: scan of leaf->rows, of which `row` is an index */
     int64_t **values;        /* per column: the values of the block; NULL = not used */
     uint64_t *loaded;        /* per column: first row of its loaded block, UINT64_MAX = none */
 };
@@ -436,7 +439,8 @@ static int return_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
     const struct store_table *table = get_cursor_table(cursor);
     bool is_full = false;
     if ((size_t)column >= table->about.columns) {
-        /* SQLite compares it with the argument again, for conditions that are joined by OR. */
+        /* The hidden column "leaf number", which is last. SQLite compares its value with the
+         * argument of the table again if conditions are joined by OR. */
         if (cursor->leaf)
             sqlite3_result_int64(context, cursor->leaf->number);
         return SQLITE_OK;

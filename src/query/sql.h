@@ -1,4 +1,5 @@
-/* Tokens, expressions and simple SELECTs of SQL, as far as the leaf executor understands them.
+/* Tokens, expressions and simple SELECTs of SQL, as far as a leaf can use them: a leaf is a
+ * part of a statement that the column scan runs instead of SQLite (leaf.h).
  *
  * The parser is not a parser of all SQL: it recognises SELECTs over one table and refuses the rest,
  * which SQLite then runs as written.  All positions are indexes of tokens.  Memory is bounded:

@@ -101,7 +101,7 @@ static void free_manager(ttr_manager *manager)
 {
     for (size_t i = 0; i < manager->programs_n; i++)
         program_end(manager, &manager->programs[i]);
-    doors_close(manager);
+    attach_requests_cancel(manager);
     if (manager->listen_fd >= 0)
         (void)close(manager->listen_fd);
     if (manager->socket[0])

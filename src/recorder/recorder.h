@@ -92,7 +92,7 @@ bool archive_start(struct archive *archive, int fd);
 /* Ends the archive if its file was deleted: further records could not be found. */
 void archive_check_name(struct archive *archive);
 
-/* Describes `reason` of an archive. */
+/* Returns a text for a value of archive.reason. */
 const char *archive_explain_reason(int reason);
 
 /* Completes the current file with its index, if it can have one and there is space for it. */
@@ -111,11 +111,11 @@ void archive_rewrite(struct archive *archive, uint64_t at, uint64_t word);
 
 struct records_report {
     size_t valid;          /* bytes of the valid prefix */
-    uint64_t events;       /* events in it */
+    uint64_t events;       /* number of events in the valid prefix */
     uint64_t first, last;  /* time of the first event and end of the last, in ticks; first > last =
                               no event has a time */
     uint64_t virtual_koid; /* of the last thread record; 0 = none */
-    bool has_names;        /* of virtual threads or objects */
+    bool has_names;        /* true if records name virtual threads or objects */
 };
 
 /* Validates records that a program wrote: complete, of the allowed types, with references to its
@@ -126,16 +126,16 @@ struct records_report records_validate(const uint64_t *words, size_t n_bytes, ui
  * Returns the bytes of the valid prefix. */
 size_t records_validate_strings(const uint64_t *words, size_t n_bytes, uint32_t *next);
 
-/* --- Programs that run already (door.c) --- */
+/* --- Programs that run already (attach.c) --- */
 
-/* Asks no program to connect any more. */
-void doors_close(ttr_manager *manager);
+/* Withdraws the connection requests that no program has answered. */
+void attach_requests_cancel(ttr_manager *manager);
 
 /* --- Programs (connection.c, program.c) --- */
 
 struct ring_state {
     uint64_t done;         /* position up to which the ring was read */
-    uint64_t dropped;      /* drops that are in the archive */
+    uint64_t dropped;      /* dropped events that the archive reports */
     uint64_t name;         /* hash of the thread and name that are in the archive; 0 = none */
     uint64_t virtual_koid; /* virtual thread that records of `tid` refer to; 0 = none */
     uint32_t tid;          /* thread of the records that were read last */
@@ -147,7 +147,7 @@ struct piece_head {
     char name[TRACE_THREAD_NAME]; /* "" = unknown */
     uint64_t losses[3];
     uint64_t virtual_koid; /* virtual thread that is declared before the records; 0 = none */
-    /* of the records; first > last = no event has a time */
+    /* times of the first and last event, in ticks; first > last = no event has a time */
     uint64_t first, last;
     bool has_names;
 };
@@ -162,11 +162,11 @@ struct program {
     uint32_t provider; /* id in the archive */
     uint32_t violations;
     bool is_welcomed;
-    bool is_refused;       /* its memory could not be made */
-    uint64_t accepted_ms;  /* time of the connection */
-    bool has_head;         /* its provider record is in the archive */
-    uint64_t lost;         /* events without a ring that are in the archive */
-    uint64_t strings_done; /* bytes */
+    bool is_refused;      /* the rings of the program could not be allocated */
+    uint64_t accepted_ms; /* time of the connection */
+    bool has_head;        /* true if the archive has the provider record */
+    uint64_t lost; /* lost events of threads without a ring, as far as the archive reports them */
+    uint64_t strings_done; /* bytes of string records that were copied to the archive */
     uint32_t next_string;
     struct ring_state *rings;
     char name[TRACE_MESSAGE_TEXT];
@@ -184,10 +184,10 @@ struct program_category {
     char name[TRACE_MESSAGE_TEXT];
 };
 
-/* The door of a running program that was asked to connect. */
-struct program_door {
+/* A running program that was asked to connect, and the first page of its attach memory. */
+struct attach_request {
     uint64_t pid;
-    struct trace_door *door;
+    struct trace_attach_page *page;
 };
 
 struct ttr_manager {
@@ -216,8 +216,8 @@ struct ttr_manager {
     uint32_t next_provider;
     uint64_t *frequencies; /* offsets of the clock frequencies of all programs in the archive */
     size_t frequencies_n, frequencies_capacity;
-    struct program_door *doors; /* doors of programs that were asked to connect */
-    size_t doors_n, doors_capacity;
+    struct attach_request *attach_requests; /* programs that were asked to connect */
+    size_t attach_requests_n, attach_requests_capacity;
     bool is_triggered;
     char trigger[TRACE_MESSAGE_TEXT];
     ttr_manager_stats stats;

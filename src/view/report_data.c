@@ -250,7 +250,7 @@ static void append_tables(ttr_view *view, struct reply *out)
     reply_append(out, "}", 1);
 }
 
-/* Says what was folded. */
+/* Appends a note for the reader: the columns, rows, tracks and names that the report left out. */
 static void append_note(const struct reduction *reduction, struct reply *out)
 {
     const struct view_data *data = reduction->data;

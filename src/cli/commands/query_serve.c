@@ -237,7 +237,7 @@ _Noreturn static void answer(struct server *server, const struct client *client,
     work->timeout_ns = timeout;
     work->client = client->fd;
     /* The server has failed to read the columns: this reports why. */
-    int outcome = work->query ? OUTCOME_FINE : query_work_ensure(work, sql);
+    int outcome = work->query ? OUTCOME_FINE : query_work_reopen_if_needed(work, sql);
     if (outcome == OUTCOME_FINE)
         outcome = query_work_answer(work, sql);
     outcome = query_work_warn(work, outcome);
@@ -260,7 +260,7 @@ static void prepare_traces(struct server *server, const char *sql)
         file_stamp_free(server->stamp);
         server->stamp = file_stamp_record(server->paths, server->paths_n);
     }
-    if (query_work_ensure(server->work, sql) != OUTCOME_FINE)
+    if (query_work_reopen_if_needed(server->work, sql) != OUTCOME_FINE)
         query_work_reset(server->work);
     if (kept >= 0) {
         (void)dup2(kept, STDERR_FILENO);

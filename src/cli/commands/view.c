@@ -182,7 +182,8 @@ static int listen_for_pages(const struct viewing *viewing)
     return OUTCOME_FINE;
 }
 
-/* Shows the saved store of the trace. */
+/* Shows the store of the trace that an earlier call saved, and prints its findings. Sets *is_over
+ * if the store cannot be shown. */
 static int show_saved(struct viewing *viewing, bool *is_over)
 {
     ttr_error error = {0};
@@ -223,7 +224,7 @@ static int show_traces(struct viewing *viewing)
         return outcome;
     const ttr_status status =
         viewing->library.serve(viewing->view, should_continue, viewing, &error);
-    if (status == TTR_AGAIN) /* a thread of the view still uses it */
+    if (status == TTR_AGAIN) /* a thread of the view still reads: the view cannot be freed */
         _exit(interrupt_was_received() ? 128 + interrupt_was_received() : outcome);
     if (status == TTR_OK)
         return outcome;
@@ -259,7 +260,7 @@ static void close_viewing(struct viewing *viewing)
         ttr_store_free(viewing->saved);
         inputs_close(&viewing->inputs);
     }
-    view_cache_end(&viewing->cache);
+    view_cache_free(&viewing->cache);
     file_stamp_free(viewing->stamp);
 }
 

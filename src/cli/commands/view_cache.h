@@ -19,7 +19,7 @@ ttr_store *view_cache_load(struct view_cache *cache, const struct call *call,
 void view_cache_save(const struct view_cache *cache, const struct call *call, ttr_reader *reader,
                      const ttr_store *store);
 
-/* Frees the cache, after the store. */
-void view_cache_end(struct view_cache *cache);
+/* Frees the cache. The loaded store must be freed before. */
+void view_cache_free(struct view_cache *cache);
 
 #endif
