@@ -9,6 +9,7 @@
 #include <tracetta/meaning.h>
 
 #include "base/status.h"
+#include "model/context.h"
 #include "store/saved.h"
 
 #define BYTES_PER_EVENT 64u /* of the blocks that an event usually changes */
@@ -245,17 +246,26 @@ static struct table *get_class_table(ttr_store *store, ttr_id name, bool *is_ful
     return *known > 1 ? store->classes[*known - 2] : NULL;
 }
 
+/* Returns true if it is known that the store has no table of the events of a name. */
+static inline bool has_no_class_table(const ttr_store *store, ttr_id name)
+{
+    return name < store->class_of_name_n && store->class_of_name[name] == 1;
+}
+
 /* Adds an event to the tables of its name: that of its meaning ("openat"), and that in the trace
  * ("syscall_entry_openat"). */
 static bool add_to_class(ttr_store *store, const ttr_event *event)
 {
     bool is_full = false;
     ttr_event original;
-    struct table *class = get_class_table(store, event->name, &is_full);
+    struct table *class = has_no_class_table(store, event->name)
+                              ? NULL
+                              : get_class_table(store, event->name, &is_full);
     if (is_full || (class && !store_add_class_row(store, class, event)))
         return false;
-    if (event->kind == TTR_KIND_INSTANT || !ttr_event_original(store->t, event, &original) ||
-        original.name == event->name)
+    const ttr_id class_name = context_schema(store->t, event->schema)->class_name;
+    if (!class_name || class_name == event->name ||
+        !ttr_event_original(store->t, event, &original) || original.name == event->name)
         return true;
     class = get_class_table(store, original.name, &is_full);
     return !is_full && (!class || store_add_class_row(store, class, &original));

@@ -218,6 +218,15 @@ static void limit_memory(void)
         (void)setrlimit(RLIMIT_AS, &limit);
 }
 
+/* Closes the connections and outputs of the other clients, which fork has copied. Otherwise a
+ * reader of such an output would wait for the end of this process. */
+static void close_other_clients(struct server *server, const struct client *kept)
+{
+    for (size_t i = 0; i < CLIENTS_MAX; i++)
+        if (&server->clients[i] != kept)
+            drop_client(&server->clients[i]);
+}
+
 /* Answers a request in a process of its own. */
 _Noreturn static void answer(struct server *server, const struct client *client, const char *format,
                              const char *sql, uint64_t timeout)
@@ -227,6 +236,7 @@ _Noreturn static void answer(struct server *server, const struct client *client,
     (void)dup2(client->outputs[0], STDOUT_FILENO);
     (void)dup2(client->outputs[1], STDERR_FILENO);
     (void)close(server->listener);
+    close_other_clients(server, client);
     limit_memory();
     call->set.format = *format ? format : NULL;
     call->set.quiet = client->head.flags & QUERY_IS_QUIET;

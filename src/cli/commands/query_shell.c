@@ -279,7 +279,9 @@ static bool handle_line(struct shell *shell, char *line)
         shell->outcome = OUTCOME_MISUSE;
         return false;
     }
-    if (is_complete(shell->text)) {
+    /* Only such a line can complete a statement: others need not read the text before them. */
+    const bool can_end = strchr(line, ';') || strstr(line, "*/");
+    if (can_end && is_complete(shell->text)) {
         shell->text[shell->text_n - 1] = '\0';
         line_editor_remember(shell->editor, shell->text);
         run_text(shell);
@@ -308,7 +310,8 @@ static void read_lines(struct shell *shell)
             (void)putchar('\n');
             interrupt_clear();
         }
-        (void)fflush(stdout);
+        if (fflush(stdout) != 0)
+            return; /* the reader of the answers has ended */
     }
     if (shell->text_n)
         run_text(shell); /* the last statement needs no ";" */
