@@ -246,8 +246,8 @@ static struct remote *find_resumable(const struct remote *remote, uint64_t epoch
     return found_n == 1 ? found : NULL;
 }
 
-/* Gives the state of a resumed source to the source of the new connection. Returns the resumed
- * source, which has the new connection; the new one is empty and ended. */
+/* Moves a new connection from its own source to the resumed source. Returns the resumed source; the
+ * other one is empty and ended. */
 static struct remote *resume_remote(struct remote *resumed, struct remote *remote)
 {
     struct packet_framer framer = resumed->framer;
@@ -420,7 +420,7 @@ struct peer_datagram {
     const struct format_transfer *transfer;
     const uint8_t *bytes;
     size_t n;
-    uint64_t packet_max; /* bytes of a packet */
+    uint64_t packet_max; /* maximum size of a packet in bytes */
 };
 
 static struct remote *find_remote_of_peer(const struct ttr_receiver *receiver,

@@ -34,7 +34,7 @@ static bool is_table_name(const char *name)
     return false;
 }
 
-/* Marks the columns of a table that options.columns does not name. */
+/* Marks the columns that options.columns does not name as unwanted. */
 static void select_columns(const ttr_store *store, struct table *table)
 {
     for (size_t i = 0; i < table->columns_n; i++)
