@@ -141,7 +141,7 @@ static void accept_part(struct remote *remote, const struct framed_packet *packe
     if (file_frame_parse(packet->bytes, packet->n, &frame))
         status = folder_capture_add_part(&remote->parts, capture, &frame, &is_refused, &error);
     if (is_refused) {
-        /* its bytes count once */
+        /* count the bytes as garbage only */
         remote->received.packets--;
         remote->received.bytes -= packet->n;
         *(remote->is_stream ? &remote->framer.garbage : &remote->received.garbage) += packet->n;
@@ -258,7 +258,8 @@ static struct remote *resume_remote(struct remote *resumed, struct remote *remot
     if (resumed->fd >= 0)
         (void)close(resumed->fd);
     resumed->fd = remote->fd;
-    resumed->address = remote->address; /* the port, which the sender names when it returns */
+    /* keep the new port, which the sender reports when it reconnects */
+    resumed->address = remote->address;
     resumed->heard_ms = remote->heard_ms;
     resumed->received.resumed++;
     resumed->is_discarding = true;

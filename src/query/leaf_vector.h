@@ -53,11 +53,11 @@ struct vector_op {
     bool is_lead;                  /* VECTOR_LAG: the operation is LEAD, not LAG */
     uint32_t operands, operands_n; /* first index and number of its operands in program->operands */
     size_t column;                 /* VECTOR_COLUMN: index of the column */
-    int64_t constant;              /* VECTOR_CONSTANT: its value */
-    struct vector_dictionary *words; /* VECTOR_DICTIONARY: its function */
-    uint32_t expression;             /* VECTOR_DICTIONARY: its expression, to find equal ones */
+    int64_t constant;              /* VECTOR_CONSTANT: the value */
+    struct vector_dictionary *words; /* VECTOR_DICTIONARY: results of the function per string */
+    uint32_t expression;             /* VECTOR_DICTIONARY: the expression, to find equal ones */
     struct value_map partitions;     /* VECTOR_LAG: numbers of the partitions */
-    int64_t *last;                   /* last value of each partition; its last row if is_lead */
+    int64_t *last; /* last value of each partition; last row of each partition if is_lead */
     size_t last_capacity;
     int64_t *all;     /* is_lead: results, indexed by row of the table */
     int64_t *values;  /* results for the current block, VECTOR_ROWS of them */

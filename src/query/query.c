@@ -107,7 +107,7 @@ static bool is_star(const char *sql, const char *before)
     while (before > sql && isspace((unsigned char)before[-1]))
         before--;
     if (before > sql && (before[-1] == ',' || before[-1] == '.' || before[-1] == '/'))
-        return true; /* also after a comment */
+        return true; /* "*" is all columns after "," and "table.", and after a comment */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t n = strlen(words[i]);
         if ((size_t)(before - sql) >= n && sqlite3_strnicmp(before - n, words[i], (int)n) == 0)

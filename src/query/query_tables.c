@@ -41,8 +41,8 @@ struct cursor {
     size_t conditions_n;
     bool is_empty;           /* a condition can never hold */
     const struct leaf *leaf; /* not NULL: scan of leaf->rows, of which `row` is an index */
-    int64_t **values;        /* per column: the values of the block; NULL = not used */
-    uint64_t *loaded;        /* per column: first row of its loaded block, UINT64_MAX = none */
+    int64_t **values;        /* per column: values of the loaded block; NULL = column not used */
+    uint64_t *loaded;        /* per column: first row of the loaded block; UINT64_MAX = none */
 };
 
 static struct store_table *get_cursor_table(const struct cursor *cursor)

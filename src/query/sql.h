@@ -15,7 +15,7 @@
 #define SQL_EXPRESSIONS_MAX 20000u
 #define SQL_DEPTH_MAX 60u /* nested expressions and derived tables */
 #define SQL_RESULTS_MAX 64u
-#define SQL_TERMS_MAX 16u /* of GROUP BY, ORDER BY */
+#define SQL_TERMS_MAX 16u /* maximum number of terms of GROUP BY and ORDER BY */
 #define SQL_NONE UINT32_MAX
 
 enum sql_token_kind {
@@ -92,7 +92,7 @@ struct sql_expression {
     uint32_t last;     /* last operand */
     uint32_t next;     /* next operand of the same expression */
     uint32_t filter;   /* FILTER (WHERE ...); SQL_NONE = none */
-    /* window: its PARTITION BY and ORDER BY expression; SQL_NONE = none */
+    /* window functions: expressions of PARTITION BY and ORDER BY; SQL_NONE = none */
     uint32_t partition, order;
 };
 

@@ -12,7 +12,7 @@
 #include "model/context.h"
 #include "store/saved.h"
 
-#define BYTES_PER_EVENT 64u /* of the blocks that an event usually changes */
+#define BYTES_PER_EVENT 64u /* bytes of memory blocks that an event usually writes */
 
 /* --- Creating --- */
 

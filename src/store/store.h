@@ -88,7 +88,7 @@ struct table {
     size_t columns_n, columns_capacity;
     uint64_t rows;
     bool is_class, is_wanted;
-    bool is_loaded;                 /* class table: it has been found in a saved store */
+    bool is_loaded;                 /* class table: a saved store contains it */
     uint16_t fields[FIELDS_CACHED]; /* class table: column of the i-th field; 0 = unknown */
 };
 
@@ -182,7 +182,7 @@ struct raw_frame {
 };
 
 struct raw_callsite {
-    uint32_t parent; /* + 1; 0 = none */
+    uint32_t parent; /* index + 1 of the callsite of the caller; 0 = none */
     uint32_t frame, depth;
 };
 
