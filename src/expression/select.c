@@ -85,7 +85,7 @@ static void select_by_string(struct expression *expression, struct node *node,
 /* The values for which a comparison holds, or does not hold. */
 struct range {
     int64_t low, high; /* inclusive; low > high: empty */
-    bool is_outside;   /* it holds for other values */
+    bool is_outside;   /* the comparison holds outside of the range, not inside */
 };
 
 static enum node_kind mirrored(enum node_kind kind)

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "meaning/meaning.h"
 
-#define NAMES_MAX 65536u /* addresses with names */
+#define NAMES_MAX 65536u /* maximum number of addresses with names */
 #define ASYNC_MAX 65536u /* open async spans; further begins and their ends stay instants */
 
 /* An action in progress. */

@@ -52,8 +52,8 @@ enum name_rank { NAME_NONE, NAME_SNAPSHOT, NAME_EVENT, NAME_CONTAINER };
 struct task {
     uint64_t tid;
     struct span_lane lane;
-    bool is_known; /* the members are set */
-    bool is_dead;  /* it left its CPU for ever */
+    bool is_known; /* true if the other members are valid */
+    bool is_dead;  /* the thread has exited and does not run again */
     uint8_t rank;  /* enum name_rank */
     char comm[COMM_MAX];
 };
@@ -70,7 +70,7 @@ struct machine {
     uint16_t release; /* version of the kernel: 256 * major + minor; 0 = unknown */
     bool is_x86_64;
     bool has_switches; /* a context switch was read */
-    bool has_waking;   /* sched_waking was read */
+    bool has_waking;   /* the trace has sched_waking events */
     bool has_wake_new; /* the trace records the wake-up of new threads, or may record it */
     struct cpu_state *cpu;
     size_t cpus_n;
@@ -127,7 +127,7 @@ struct meaning {
     struct pair_map async;                                   /* open async spans: (group, link) */
     struct pair_map flow_of;                                 /* begun flows: (group, link) */
     struct flow *flow; /* ring of the last begins; NULL = none yet */
-    size_t flows_n;    /* begins so far */
+    size_t flows_n;    /* number of flow begins so far */
     struct spans spans;
     ttr_id known_call[CALL_NAMES_N];
     struct user_rule *pair; /* rules of the caller, two for each pair */

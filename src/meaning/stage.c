@@ -15,7 +15,7 @@
 #define BATCH 64u /* end events per batch */
 
 /* Values of meaning.rule_of; 0 = not compiled yet. */
-#define UNCHANGED 1u   /* no rule applies */
+#define UNCHANGED 1u   /* no rule applies to the event */
 #define THREAD_ONLY 2u /* no rule applies, but the event gets the running thread of its CPU */
 #define FIRST_RULE 3u  /* a rule applies: FIRST_RULE plus its index */
 

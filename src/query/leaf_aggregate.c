@@ -4,7 +4,8 @@
 
 #include "query/leaf_plan.h"
 
-#define EXACT_SUMS 3043000 /* version of SQLite from which on sums are compensated */
+/* first version of SQLite that sums doubles with compensation (Kahan-Babuska) */
+#define EXACT_SUMS 3043000
 
 static const struct {
     const char *name;
@@ -56,7 +57,7 @@ static bool find_percent(struct leaf_planner *planner, const struct sql_expressi
     return aggregate->percent >= 0 && aggregate->percent <= 100;
 }
 
-/* Finds or adds the values that a percentile needs. */
+/* Sets aggregate->values to the values of an equal percentile, or to new ones. */
 static void share_values(struct leaf *leaf, struct leaf_aggregate *aggregate)
 {
     size_t i = 0;

@@ -28,8 +28,8 @@
 
 /* --- Finding --- */
 
-/* Opens the memfd of a process that has this name. Returns the descriptor, or -1 with errno; ENOENT
- * = it has none. */
+/* Opens the memfd with that name of a process. Returns the descriptor, or -1 with errno; ENOENT =
+ * the process has no such memfd. */
 static int open_memory(uint64_t pid, const char *name)
 {
     char folder[64], path[384], target[LINK_MAX], wanted[LINK_MAX];
@@ -83,8 +83,9 @@ static bool is_connected(const ttr_manager *manager, uint64_t pid)
     return false;
 }
 
-/* Returns true if the process is recorded: by itself, or by a manager that still listens. A process
- * learns only at an event that its manager ended. */
+/* Returns true if the process is recorded: by itself, or by a manager that still listens.
+ * page->is_recorded may be out of date: a process notices only at an event that its manager has
+ * ended. */
 static bool is_recorded(const struct trace_attach_page *page, const ttr_manager *manager,
                         uint64_t pid)
 {
@@ -156,7 +157,7 @@ size_t ttr_traceable_find(ttr_traceable *programs, size_t n)
 
 /* --- Attaching --- */
 
-/* Sets the enable bytes of a process that are in the memory of a session that ended. */
+/* Sets the enable bytes of a process that are still mapped to the memory of an ended session. */
 static void set_enable_bytes_of_ended_session(uint64_t pid, int value)
 {
     const int fd = open_memory(pid, TRACE_FLAGS_NAME);

@@ -159,7 +159,7 @@ ttr_status manager_check_output(ttr_manager *manager, ttr_error *error)
         return TTR_OK;
     manager->archive.is_reported = true;
     manager->is_stop_requested |= reason == ARCHIVE_LIMIT;
-    if (reason == ARCHIVE_LIMIT) /* the caller asked for it */
+    if (reason == ARCHIVE_LIMIT) /* the caller set this limit, so reaching it is not an error */
         return TTR_OK;
     return fail(error, TTR_E_IO, 0, "cannot write: %s", archive_explain_reason(reason));
 }

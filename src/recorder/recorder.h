@@ -12,10 +12,12 @@
 #include "trace/trace_protocol.h"
 #include "trace/trace_shared.h"
 
-#define RECORDER_VIOLATIONS_MAX 4u     /* violations after which a program is disconnected */
-#define RECORDER_PASS_BYTES (4u << 20) /* bytes read from a program before others are served */
-#define PROGRAM_CATEGORIES_MAX 16384u  /* more categories of a program are a violation */
-#define PROGRAM_MEMORY_MAX (UINT64_C(16) << 30) /* address space of its rings */
+#define RECORDER_VIOLATIONS_MAX 4u /* violations after which a program is disconnected */
+/* maximum number of bytes that are read from a program before the next program is served */
+#define RECORDER_PASS_BYTES (4u << 20)
+#define PROGRAM_CATEGORIES_MAX 16384u /* more categories of a program are a violation */
+/* maximum size of the rings of a program, in bytes */
+#define PROGRAM_MEMORY_MAX (UINT64_C(16) << 30)
 #define PROGRAM_RINGS_MIN 16u
 #define MANAGER_FILTER_MAX 4096u
 #define MANAGER_NAME_MAX 192u
@@ -59,21 +61,21 @@ size_t archive_index_write(const struct archive_index *index, uint64_t offset, u
 struct archive {
     int fd;
     bool is_regular;
-    bool has_name;             /* a name of the file existed when it was started */
+    bool has_name;             /* the file had a name when the archive was started */
     int reason;                /* errno of the first failed write, or ARCHIVE_...; 0 = none */
-    uint64_t max_bytes;        /* of all files of a rotation together; 0 = not limited */
+    uint64_t max_bytes;        /* maximum size of all files of a rotation together; 0 = no limit */
     uint64_t start;            /* offset of the archive in the file */
-    uint64_t whole;            /* bytes up to the end of the last complete piece */
-    uint64_t before;           /* bytes of earlier files of a rotation */
+    uint64_t whole;            /* size of the file up to the end of the last complete piece */
+    uint64_t before;           /* total size of the earlier files of a rotation */
     uint64_t started_ms;       /* when the file was started */
     int live_fd;               /* second output, which may fail; 0 = none */
     struct archive_zstd *zstd; /* NULL = pieces are not compressed */
     struct archive_index index;
     uint64_t unwritten;
-    bool is_reported; /* the caller knows of the failed write */
+    bool is_reported; /* the failed write was reported to the caller */
 };
 
-/* A part of a piece. */
+/* A byte range of a piece, as for writev. */
 struct archive_part {
     const void *bytes;
     size_t n;
@@ -114,7 +116,7 @@ struct records_report {
     uint64_t events;       /* number of events in the valid prefix */
     uint64_t first, last;  /* time of the first event and end of the last, in ticks; first > last =
                               no event has a time */
-    uint64_t virtual_koid; /* of the last thread record; 0 = none */
+    uint64_t virtual_koid; /* virtual thread of the last thread record; 0 = none */
     bool has_names;        /* true if records name virtual threads or objects */
 };
 
@@ -157,20 +159,21 @@ struct program {
     int wake_fd;
     int flags_fd;
     uint8_t *memory;
-    uint8_t *flags; /* pages of enable bytes */
+    uint8_t *flags; /* enable bytes, one page per module */
     uint64_t pid;
-    uint32_t provider; /* id in the archive */
+    uint32_t provider; /* id of the provider record in the archive */
     uint32_t violations;
     bool is_welcomed;
     bool is_refused;      /* the rings of the program could not be allocated */
-    uint64_t accepted_ms; /* time of the connection */
+    uint64_t accepted_ms; /* time at which the connection was accepted */
     bool has_head;        /* true if the archive has the provider record */
     uint64_t lost; /* lost events of threads without a ring, as far as the archive reports them */
     uint64_t strings_done; /* bytes of string records that were copied to the archive */
     uint32_t next_string;
     struct ring_state *rings;
     char name[TRACE_MESSAGE_TEXT];
-    bool is_controller; /* sends requests instead of events */
+    bool is_controller; /* the connection is of a session command, which sends requests instead of
+                           events */
     /* request of a controller that is not answered yet; kind 0 = none */
     struct trace_message request;
     uint64_t uid;
@@ -231,13 +234,13 @@ static inline struct trace_header *get_shared_header(const struct program *progr
 /* Frees a program and closes its connection. */
 void program_free(const ttr_manager *manager, struct program *program);
 
-/* Counts a breach of the rules. */
+/* Counts an invalid record or message of a program. */
 static inline void program_count_violation(struct program *program)
 {
     program->violations++;
 }
 
-/* Sets the enable bytes of all programs by the manager's filter. */
+/* Enables the categories of all programs that match the manager's filter. */
 void programs_enable(ttr_manager *manager);
 
 /* Answers a request of a controller (control.c). Returns false if it is not allowed to ask. */

@@ -7,7 +7,7 @@
 struct view_cache {
     struct trace_cache cache;
     int file;       /* descriptor of the saved store; -1 = none */
-    char *findings; /* of a loaded store: saved_findings.h */
+    char *findings; /* warnings of the loaded store (saved_findings.h) */
 };
 
 /* Loads the saved store of a call's inputs with the named tables, into a new context. Returns NULL

@@ -261,7 +261,7 @@ struct perf_reader {
     struct source *again;
     /* current file offset of `again`, which can only increase */
     uint64_t again_at;
-    uint64_t at, end; /* file offsets: at: of the next record; end: of the end of the records */
+    uint64_t at, end; /* file offsets of the next record, and of the end of the records */
     /* bytes of the file up to this offset are not records: they are emitted as definitions with tag
      * `pass_tag` */
     uint64_t pass_end;

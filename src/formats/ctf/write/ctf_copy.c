@@ -375,7 +375,8 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
                          !output_is_own_raw(out, event);
     if (is_said)
         record_gap(packet, event);
-    if (is_said && event->flags & TTR_EVENT_NO_TIME) /* of a receiver: no counter has it */
+    if (is_said && event->flags & TTR_EVENT_NO_TIME) /* a gap that a receiver reported: packet
+                                                        counters do not contain it */
         output_count_losses(out, CTF_LOST_GAP, 1, event->offset);
     if (is_said || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
         /* a gap needs no event in the copy, because the counters of the packets report it */
