@@ -20,7 +20,7 @@ static uint64_t hash_trace(const struct remote *remote, const char *name, size_t
     return hash;
 }
 
-/* Sets *packet to a main file that the reader does not know. Returns false if there is none. */
+/* Sets *packet to a main file that the reader has not read yet. Returns false if all were read. */
 static bool peek_main_file(struct remote *remote, struct fed_packet *packet)
 {
     struct ttr_receiver *receiver = remote->receiver;

@@ -260,7 +260,7 @@ ttr_status sender_send_datagram(struct ttr_sender *sender, ttr_error *error)
             continue;
         }
         if (errno == EHOSTUNREACH || errno == ENETUNREACH || errno == ENETDOWN) {
-            sender->sent.refused++; /* the network may come back */
+            sender->sent.refused++; /* the network may recover: count the datagram as refused */
             return TTR_OK;
         }
         if (errno != EAGAIN && errno != EINTR && errno != ENOBUFS)

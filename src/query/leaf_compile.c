@@ -186,8 +186,8 @@ static uint32_t compile_operands(struct compiler *compiler, const struct sql_exp
     return n;
 }
 
-/* Makes the operands [first, n) have one type: NULLs become NULLs of the type of the others.
- * Returns false if the others differ. */
+/* Converts NULL operands among [first, n) to the type of the other operands. Returns false if those
+ * have different types. */
 static bool unify_operand_types(struct compiler *compiler, uint32_t *operands, uint32_t first,
                                 uint32_t step, uint32_t n)
 {

@@ -63,7 +63,7 @@ static bool number_key(struct leaf *leaf, uint32_t i, const int64_t *value,
     return highest != VALUE_MAP_FULL;
 }
 
-/* Sets the group of each selected row; new groups get their keys. */
+/* Sets the group of each selected row. Stores the keys of new groups. */
 static bool number_groups(struct leaf *leaf, const struct leaf_block *block, uint32_t *groups)
 {
     const int64_t *values[SQL_TERMS_MAX];

@@ -116,7 +116,8 @@ static bool is_star(const char *sql, const char *before)
     return false;
 }
 
-/* Calls `see` with the names that a function or module reads without naming them. */
+/* Calls `see` with the tables and columns that a function or module reads although the statement
+ * does not name them. */
 static void see_implied_names(const char *name, void (*see)(void *user_data, const char *name),
                               void *user_data)
 {
@@ -367,8 +368,8 @@ static bool prepare_expanded(ttr_result *result, const char *sql, ttr_error *err
     return status == SQLITE_OK;
 }
 
-/* Returns the offset of the table that SQLite does not find, for which it gives no offset itself;
- * 0 if `message` is about something else. */
+/* Returns the offset of the unknown table that `message` names, since SQLite reports no offset for
+ * it; 0 if the message is another one. */
 static uint64_t find_missing_table(const char *text, const char *message)
 {
     static const char start[] = "no such table: ";

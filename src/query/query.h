@@ -66,7 +66,7 @@ void query_free_args(ttr_query *query);
 /* Name of the table that interval_intersect! becomes. */
 #define INTERVALS_TABLE "tracetta_intervals"
 
-/* Adds the aggregate functions. Returns a status of SQLite. */
+/* Registers the aggregate functions of query_functions.c. Returns a status of SQLite. */
 int query_add_functions(sqlite3 *db);
 
 #endif

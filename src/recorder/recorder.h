@@ -31,7 +31,7 @@
 
 #define INDEX_ENTRIES_MAX 16384u
 
-/* Consecutive pieces of an archive; see archive_index.c. */
+/* Index entry for consecutive pieces of an archive (archive_index.c). */
 struct archive_index_entry {
     uint64_t offset, flags;
     uint64_t first, last; /* ticks; first > last = no event has a time */

@@ -37,7 +37,7 @@ void rotation_advance_if_due(ttr_manager *manager, uint64_t bytes)
     const int fd = manager->next_output(manager->user_data);
     archive->started_ms = now;
     manager->rotation_failed_at = fd < 0 ? archive->whole : 0;
-    if (fd < 0) /* the current file goes on; the next one is tried at the next limit */
+    if (fd < 0) /* continue the current file, and try to open the next one at the next limit */
         return;
     manager->frequencies_n = 0;
     (void)archive_start(archive, fd);

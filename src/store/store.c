@@ -141,7 +141,7 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
     store->has_track_numbers = (store->has_slices || store->has_counters) &&
                                (store_wants_column(store, "track_id") ||
                                 is_any_wanted(store, track_tables, sizeof track_tables));
-    /* A track has the same number whatever tables the store has. */
+    /* Track numbers must not depend on which tables the store has. */
     store->has_counters |= store->has_track_numbers;
     store->has_states = is_any_wanted(store, state_tables, sizeof state_tables);
     for (size_t i = 0; options && options->names && options->names[i]; i++)

@@ -295,7 +295,8 @@ TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event);
 TTR_MUST bool store_add_slice(ttr_store *store, const ttr_event *event);
 
-/* Adds the track of a span, instant or flow event, and no slice. Returns false if memory is exhausted. */
+/* Adds the track of a span, instant or flow event, and no slice. Returns false if memory is
+ * exhausted. */
 TTR_MUST bool store_number_slice_track(ttr_store *store, const ttr_event *event);
 
 TTR_MUST bool store_end_slices(ttr_store *store);

@@ -80,7 +80,7 @@ static void unmap_region(struct store_memory *memory, struct memory_region *regi
     *region = memory->regions[--memory->regions_n];
 }
 
-/* Copies a block to a mapped one, giving pages back on the way. */
+/* Copies a block to a mapped one. Returns pages to the kernel meanwhile. */
 static void copy_block(struct store_memory *memory, char *to, const char *from, size_t n)
 {
     for (size_t at = 0; at < n; at += COPY_PIECE) {

@@ -307,7 +307,7 @@ static bool write_range(ttr_store *store, const struct nesting *nesting, struct 
     return true;
 }
 
-/* Writes all slices, part after part, so that those of a temporary file are read once. */
+/* Writes all slices, a part at a time, so that slices in a temporary file are read only once. */
 static bool write_slices(ttr_store *store, const struct nesting *nesting)
 {
     struct table *table = &store->tables[STORE_SLICE];

@@ -174,7 +174,7 @@ void trace_disconnect_module(struct ttr_trace_module *module)
 {
     if (module->state == 0)
         return;
-    /* Map private zeros: another module may get this page of the attach memory. */
+    /* Map private zeros: another module may use this page of the attach memory. */
     (void)mmap((void *)(uintptr_t)module->enabled, TTR_TRACE_PAGE, PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     has_page[module->state - 1] = false;

@@ -37,7 +37,7 @@
 struct trace_attach_page {
     uint64_t magic;
     uint32_t version;      /* TRACE_VERSION */
-    uint32_t pid;          /* pid of the process, as it sees itself */
+    uint32_t pid;          /* pid of the process in its own pid namespace */
     uint32_t modules;      /* atomic; pages of enable bytes that were ever in use */
     uint32_t is_recorded;  /* atomic; 1 = the process has a session */
     uint32_t is_requested; /* atomic; 1 = `socket` is valid, and the enable bytes are set */

@@ -58,8 +58,8 @@ static void fill_header(const ttr_trace_options *options, uint64_t frequency)
     trace_header()->zone_min_ticks = ttr_trace_zone_min_ticks;
 }
 
-/* Forgets the memory of the session. Threads that are writing into it right now may go on, so it
- * stays mapped, but gives its pages back. */
+/* Detaches from the memory of the session. Threads may still be writing to it, so it stays mapped,
+ * but its pages are returned to the kernel. */
 static void drop_memory(void)
 {
     (void)madvise(trace_session.memory, trace_session.memory_size, MADV_DONTNEED);

@@ -147,7 +147,7 @@ static int64_t get_drawn_duration(int64_t dur)
     return dur == TTR_STORE_NULL ? 0 : dur;
 }
 
-/* Threads on CPUs; the idle thread, which has tid 0, is left out. */
+/* Calls `see` with the runs of threads on CPUs. The idle thread (tid 0) is left out. */
 static bool visit_sched_rows(struct plan *plan, item_visitor see, uint64_t *number)
 {
     static const char *const columns[] = {"ts", "dur", "cpu", "utid", NULL};

@@ -55,9 +55,8 @@ static int compare_uint(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* CPUs come first, then counters without a thread, then processes, the one with the most items
- * first. Threads are ordered by id, with their states above their slices. The counters of the
- * process follow them. */
+/* Order: CPUs, counters without a thread, then processes by descending number of items. In a
+ * process: threads by id, states above slices, then counters. */
 static int compare_tracks(const void *left, const void *right)
 {
     const struct track_order *l = left, *r = right;
@@ -153,8 +152,8 @@ static bool make_arrays(struct view_data *view, struct build *build)
            build->ends;
 }
 
-/* Returns the exact times of a block, which are made from its items if it had none; NULL if memory
- * is exhausted. */
+/* Returns the exact times of a block; the first call computes them from the items. Returns NULL if
+ * memory is exhausted. */
 static struct view_wide *get_exact_block_times(struct view_data *view, uint64_t block,
                                                uint64_t first, size_t n)
 {

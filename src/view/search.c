@@ -50,8 +50,8 @@ static bool is_before(const struct position *a, const struct position *b)
                               : a->item < b->item;
 }
 
-/* Keeps an item of a row if it is beyond `from` and nearer to it than the one found so far.
- * Returns true if it is beyond. */
+/* Keeps an item as the hit if it is beyond `from` and nearer than the hit so far. Returns true if
+ * it is beyond `from`. */
 static bool offer_hit(const struct view_data *view, const struct position *item,
                       const struct position *from, bool is_backward, struct found *found)
 {
@@ -74,7 +74,8 @@ static bool offer_hit(const struct view_data *view, const struct position *item,
     return true;
 }
 
-/* Finds the hit of a row that is next to a position, which is not one itself. */
+/* Finds the hit of a row that is nearest to a position, other than the one at the position itself.
+ */
 static void find_in_row(const struct view_data *view, uint32_t r, const uint8_t *marks,
                         const struct position *from, bool is_backward, struct found *found)
 {

@@ -17,7 +17,8 @@
 #define SLOT_STEPS 40 /* steps until a connection that was ended has freed its slot */
 #define STOP_MS 3000
 #define STEP_MS 100
-#define CLOSED_STEPS 30 /* steps without a page before `once` ends: a reload takes less */
+/* number of steps without an open page after which `once` ends the server; a reload needs fewer */
+#define CLOSED_STEPS 30
 
 void view_error(ttr_error *error, ttr_status status, const char *format, ...)
 {

@@ -19,7 +19,7 @@
 #define VIEW_NAME_MAX 256u       /* bytes of a name on the page */
 #define VIEW_NAMES_MAX 0xffffffu /* maximum name id: a box has 24 bits for the name */
 #define VIEW_CONNECTIONS 16u     /* open connections */
-#define VIEW_NO_ID UINT32_MAX    /* track of several counters */
+#define VIEW_NO_ID UINT32_MAX    /* id of a track that shows several counters */
 #define VIEW_OVERVIEW 1024u      /* columns of the overview */
 
 /* --- Text of an answer (reply.c) --- */
@@ -54,11 +54,11 @@ struct view_row {
 
 enum view_kind { VIEW_THREAD, VIEW_ASYNC, VIEW_CPU, VIEW_STATE, VIEW_COUNTER };
 
-/* One or more rows with a common label. */
+/* A track: one or more rows with a common label. */
 struct view_track {
     uint32_t first_row, rows;
     uint32_t label; /* name id */
-    uint32_t group; /* name id: process, "CPUs", "Counters" */
+    uint32_t group; /* name id of the group: a process, "CPUs" or "Counters" */
     uint64_t id;    /* track_id, utid or cpu of the store's tables, by `kind` */
     uint64_t items;
     uint64_t deeper;  /* slices below VIEW_DEPTH_MAX, which have no row */

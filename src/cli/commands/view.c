@@ -29,7 +29,7 @@
 
 #define PORT_MAX 65535u
 #define LIVE_EVENTS_MAX 4000000u /* events of a live trace; older ones are forgotten */
-#define LOOK_NS 1000000000u      /* between two looks for changes of the files */
+#define LOOK_NS 1000000000u      /* ns between two checks of the files for changes */
 
 /* Functions of the library. */
 struct view_library {
@@ -75,7 +75,7 @@ struct viewing {
     ttr_view *view;
     struct inputs inputs;
     struct file_stamp *stamp; /* stamp of the files when they were opened; NULL = live */
-    uint64_t look_ns;         /* time of the next look for changes */
+    uint64_t look_ns;         /* time of the next check for changes (progress_now) */
     struct view_cache cache;
     ttr_store *saved;       /* the saved store of the trace, before it is shown; NULL = none */
     struct viewing *second; /* trace that is shown below; NULL = none */
@@ -308,8 +308,8 @@ static int write_special_file(const struct view_library *library, ttr_view *view
                                               : report_unwritable_output(path, reason);
 }
 
-/* Writes the page to a file of a temporary name, which then gets its own: a partial file is never
- * left. A link to a file stays one. */
+/* Writes the page to a temporary file and renames it, so that no partial file remains. A symbolic
+ * link is kept: the file that it refers to is replaced. */
 static int write_file(const struct view_library *library, ttr_view *view, const char *name)
 {
     char temporary[PATH_MAX + 32], path[PATH_MAX];
