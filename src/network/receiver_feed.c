@@ -66,7 +66,7 @@ static bool find_packet(struct ttr_receiver *receiver, struct fed_packet *packet
     receiver->fed_file = NULL;
     for (size_t i = 0; i < receiver->sources_n; i++) {
         struct remote *remote = receiver->sources[i];
-        if (!remote_has_frames(remote) || !remote->has_begun ||
+        if (!remote_sends_file_frames(remote) || !remote->has_begun ||
             (!peek_main_file(remote, packet) && !peek_queue(remote, packet)))
             continue;
         receiver->fed = remote;

@@ -19,7 +19,7 @@
 /* A frame in the queue. */
 struct queued_frame {
     struct file_frame frame;
-    size_t offset, n; /* in the queue */
+    size_t offset, n; /* offset and size of the frame in the queue */
     bool is_written;
 };
 
@@ -40,7 +40,7 @@ static int32_t distance_from_next(struct remote *remote, const struct file_frame
 {
     const uint32_t at = remote_find_stream(remote, frame->file);
     if (at == UINT32_MAX)
-        return 0; /* not tracked */
+        return 0; /* the file is not tracked: do not wait */
     const struct remote_stream *stream = &remote->streams[at];
     return (int32_t)(frame->number - (stream->is_written ? stream->written + 1 : 0));
 }

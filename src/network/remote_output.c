@@ -48,7 +48,7 @@ bool remote_open_output(struct remote *remote)
         capture_init(&remote->capture, receiver->folder, remote->peer, "");
         (void)first_extension(remote->format, remote->extension, sizeof remote->extension);
         remote->capture.extension = remote->extension;
-        remote->capture.is_folder = remote_has_frames(remote);
+        remote->capture.is_folder = remote_sends_file_frames(remote);
         ttr_status status = capture_create(&remote->capture, &receiver->next_number, &error);
         if (status != TTR_OK) {
             receiver_fail(receiver, status, &error);
@@ -123,7 +123,7 @@ void remote_write_losses(struct remote *remote)
     const struct packet_losses losses = remote_get_losses(remote);
     struct buffer packet;
     ttr_error error = {0};
-    if (remote_has_frames(remote))
+    if (remote_sends_file_frames(remote))
         remote_store_losses(remote, 0);
     remote_reset_losses(remote);
     if (remote->capture.fd < 0 || !remote->transfer || !remote->transfer->write_losses ||
@@ -310,7 +310,7 @@ void remote_flush(struct remote *remote, bool is_final)
     if (receiver->is_feed) {
         /* ttr_receiver_read consumes the queue */
     } else if (receiver->folder) {
-        ttr_status status = remote_has_frames(remote)
+        ttr_status status = remote_sends_file_frames(remote)
                                 ? remote_flush_frames(remote, is_final, &error)
                                 : flush_to_files(remote, &error);
         if (status != TTR_OK)
@@ -318,7 +318,7 @@ void remote_flush(struct remote *remote, bool is_final)
     } else {
         flush_to_merged(remote, is_final);
     }
-    if (remote_has_frames(remote))
+    if (remote_sends_file_frames(remote))
         remote_store_losses(remote, LOSSES_MS);
     compact_queue(remote);
 }

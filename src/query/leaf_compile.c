@@ -1,4 +1,4 @@
-/* Compiles expressions of SQL into programs. */
+/* Compiles SQL expressions into the vector programs of leaf_vector.h. */
 #include <string.h>
 
 #include "query/leaf_vector.h"
@@ -12,7 +12,8 @@ struct compiler {
     struct vector_program *program;
     const struct vector_scope *scope;
     unsigned depth;
-    bool is_result; /* compiles a result of a derived table, which may use windows */
+    bool is_result; /* true while a result column of a derived table is compiled: it may have window
+                       functions */
 };
 
 static uint32_t compile(struct compiler *compiler, uint32_t expression);
@@ -33,7 +34,7 @@ static bool is_null(const struct compiler *compiler, uint32_t op)
     return is->kind == VECTOR_CONSTANT && is->constant == TTR_STORE_NULL;
 }
 
-/* Returns the NULL of a type. */
+/* Returns the operation of a constant NULL of a type. */
 static uint32_t null_of(struct compiler *compiler, uint8_t type)
 {
     const struct vector_op op = {.kind = VECTOR_CONSTANT, .type = type, .constant = TTR_STORE_NULL};
@@ -97,8 +98,10 @@ static uint32_t compile_column(struct compiler *compiler, const struct sql_expre
 /* --- Functions of one text --- */
 
 struct survey {
-    uint32_t operand; /* operation of all columns; SQL_NONE = none so far */
-    bool is_simple;   /* one text at most, and neither windows nor aggregates */
+    /* operation of the only column of the expression; SQL_NONE = no column so far */
+    uint32_t operand;
+    bool is_simple; /* the expression has at most one column, and neither window nor aggregate
+                       functions */
 };
 
 /* Finds the columns of an expression. */
@@ -135,7 +138,7 @@ static bool is_same_text(const struct sql *sql, const struct sql_expression *a,
     return true;
 }
 
-/* Compiles an expression of one text column, or of none. */
+/* Compiles an expression that depends on one text column, or on no column. */
 static uint32_t compile_dictionary(struct compiler *compiler, uint32_t expression)
 {
     struct vector_program *program = compiler->program;
@@ -312,7 +315,7 @@ static uint32_t add_case(struct compiler *compiler, uint32_t *operands, uint32_t
 {
     if (n % 2 == 0)
         operands[n++] = null_of(compiler, INT);
-    /* Values are at 1, 3, ..., and last. */
+    /* Operands 1, 3, ... and the last are values, the others conditions. */
     const uint32_t last = operands[n - 1];
     uint32_t values[OPERANDS_MAX + 1], values_n = 0;
     for (uint32_t i = 1; i < n - 1; i += 2)
@@ -356,7 +359,7 @@ static bool is_function(const struct compiler *compiler, const struct sql_expres
     return sql_name_equals(compiler->program->sql, is->name, name);
 }
 
-/* Returns true if a name is a column that the rows are in order of. */
+/* Returns true if an operation is a column by which the rows of the table are sorted. */
 static bool is_order(struct compiler *compiler, uint32_t op)
 {
     ttr_store_column column;

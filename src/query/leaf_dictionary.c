@@ -1,5 +1,7 @@
-/* Functions of one text: SQLite computes them once per string, and the results are kept by the id
- * of the string.  So text has exactly SQLite's meaning: LIKE, GLOB, collations, conversions. */
+/* Functions of one text in a leaf, a part of a statement that the column scan runs instead of
+ * SQLite. SQLite computes the function once per string; results are cached by the string's id. Text
+ * has therefore exactly SQLite's meaning: LIKE, GLOB, collations, conversions.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +18,7 @@ struct vector_dictionary {
     size_t n;
 };
 
-/* Functions of which equal arguments have equal results, and the types of those. */
+/* Deterministic functions and the types of their results. */
 static const struct {
     const char *name;
     uint8_t type;
@@ -55,12 +57,12 @@ static bool is_known(const struct sql *sql, uint32_t expression, unsigned depth)
     return true;
 }
 
-bool dictionary_is_scalar(const struct sql *sql, uint32_t expression)
+bool expression_has_only_scalar_functions(const struct sql *sql, uint32_t expression)
 {
     return is_known(sql, expression, 0);
 }
 
-/* Returns true if an expression has a COLLATE, which holds for the expressions around it too. */
+/* Returns true if an expression contains COLLATE, which would change comparisons around it. */
 static bool has_collation(const struct sql *sql, uint32_t expression)
 {
     const struct sql_expression *is = &sql->expressions[expression];
@@ -70,7 +72,8 @@ static bool has_collation(const struct sql *sql, uint32_t expression)
     return has;
 }
 
-/* Guesses the type of the results.  A result of another type stops the leaf. */
+/* Guesses the type of the results from the expression.  If a result has another type, the leaf is
+ * abandoned, and SQLite runs the statement. */
 static uint8_t guess_type(const struct sql *sql, uint32_t expression)
 {
     const struct sql_expression *is = &sql->expressions[expression];
@@ -84,7 +87,7 @@ static uint8_t guess_type(const struct sql *sql, uint32_t expression)
         return sql_is_word(sql, is->name, "TEXT")   ? TTR_STORE_TEXT
                : sql_is_word(sql, is->name, "REAL") ? TTR_STORE_REAL
                                                     : TTR_STORE_INT;
-    case SQL_CASE: /* as its last value */
+    case SQL_CASE: /* the type of a CASE is that of its last value */
         while (sql->expressions[last].next != SQL_NONE)
             last = sql->expressions[last].next;
         return guess_type(sql, last);
@@ -210,7 +213,7 @@ static int64_t compute(struct vector_program *program, struct vector_dictionary 
     return value;
 }
 
-/* Makes room for an id; the last place is that of NULL. */
+/* Grows the results to include a string id. Returns false if memory is exhausted. */
 static bool reserve(struct vector_dictionary *words, size_t id)
 {
     const size_t n = 2 * id + 256;
@@ -250,7 +253,7 @@ void dictionary_evaluate(struct vector_program *program, struct vector_dictionar
                          const int64_t *ids, uint32_t n, int64_t *values)
 {
     for (uint32_t i = 0; i < n;) {
-        /* Known results, until a text is new. */
+        /* Use the cached results until a text has none. */
         const size_t known_n = words->n;
         const uint8_t *const known = words->known;
         const int64_t *const results = words->values;

@@ -5,7 +5,7 @@
 #include "query/sql.h"
 
 #define LOWEST 1u
-#define COMPARE 5u /* =, IS, IN, LIKE, BETWEEN */
+#define COMPARE 5u /* precedence of =, IS, IN, LIKE and BETWEEN */
 #define UNARY_NOT 3u
 
 static uint32_t parse_binary(struct sql *sql, unsigned lowest);
@@ -184,7 +184,7 @@ static uint32_t parse_name(struct sql *sql)
                              sql_is_word(sql, from, "REPLACE");
     if (is_call && (is_function || sql_is_name(sql, from)))
         return parse_call(sql);
-    /* Keywords of other statements that are names of columns of ours. */
+    /* Keywords that are also column names of the store. */
     if (!sql_is_name(sql, from) && !sql_is_word(sql, from, "KEY") &&
         !sql_is_word(sql, from, "OFFSET"))
         return SQL_NONE;

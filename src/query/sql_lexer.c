@@ -91,7 +91,7 @@ static void scan_token(const char *p, struct sql_token *token)
     } else if (is_word_byte((unsigned char)*p) && *p != '$') {
         for (n = 1; is_word_byte((unsigned char)p[n]); n++)
             ;
-        /* X'0123' is a blob: its quote is a token of its own, so that no name is followed by it. */
+        /* The X of a blob X'0123' is a token of kind SQL_OTHER, not a name. */
         token->kind = n == 1 && p[1] == '\'' && (*p == 'x' || *p == 'X') ? SQL_OTHER : SQL_WORD;
     } else {
         n = symbol_length(p);

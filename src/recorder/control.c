@@ -17,7 +17,8 @@ static void put_text(struct trace_answer *answer, const char *text)
     answer->text[n] = '\0';
 }
 
-/* Numbers in the order of session.c; texts: name of the output, filter, both with their NUL. */
+/* Fills the numbers in the order in which session.c reads them, then the name of the output and the
+ * filter, each with a terminating zero. */
 static void answer_info(const ttr_manager *manager, struct trace_answer *answer)
 {
     ttr_manager_stats stats;

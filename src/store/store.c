@@ -12,7 +12,7 @@
 #include "model/context.h"
 #include "store/saved.h"
 
-#define BYTES_PER_EVENT 64u /* of the blocks that an event usually changes */
+#define BYTES_PER_EVENT 64u /* bytes of memory blocks that an event usually writes */
 
 /* --- Creating --- */
 
@@ -34,7 +34,7 @@ static bool is_table_name(const char *name)
     return false;
 }
 
-/* Marks the columns of a table that options.columns does not name. */
+/* Marks the columns that options.columns does not name as unwanted. */
 static void select_columns(const ttr_store *store, struct table *table)
 {
     for (size_t i = 0; i < table->columns_n; i++)

@@ -272,10 +272,10 @@ bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event 
                 return false;
             struct column *to = &table->columns[column];
             if (to->is_unwanted || to->rows > table->rows)
-                continue; /* also: a second field of that name */
+                continue; /* unwanted, or the event has a second field of that name */
             const int64_t value = field_value(store->t, &field[i].value, &type);
             if (table_column(table, column)->type != type && value != TTR_STORE_NULL)
-                continue; /* another type than in the first event */
+                continue; /* the field has another type than in the first event */
             if (!column_append(to, value))
                 return false;
         }

@@ -16,7 +16,7 @@
 struct memory_region {
     char *p;
     size_t n;
-    uint64_t offset; /* in the file */
+    uint64_t offset; /* offset of the block in the temporary file */
 };
 
 struct store_memory {
@@ -27,7 +27,7 @@ struct store_memory {
     size_t regions_n, regions_capacity;
     uint64_t touched; /* bytes of mapped blocks that may have been used since they were given back
                        */
-    ttr_error error;  /* why the file could not grow; status TTR_OK = it could */
+    ttr_error error;  /* error of the last failure to extend the file; status TTR_OK = none */
 };
 
 void store_memory_init(struct store_memory *memory, uint64_t limit);
@@ -38,7 +38,7 @@ void store_memory_close(struct store_memory *memory);
 /* Returns the memory that an allocator belongs to, or NULL. */
 struct store_memory *store_memory_of(const struct alloc *alloc);
 
-/* Gives all mapped pages back. */
+/* Returns all mapped pages to the kernel, which writes them to the file. */
 void store_memory_release(struct store_memory *memory);
 
 /* Notes that up to n bytes of blocks are used, and gives pages back if that is much. Does nothing

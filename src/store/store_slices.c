@@ -135,12 +135,12 @@ static void sort_slices(ttr_store *store)
     }
 }
 
-#define NESTING_BYTES 16u /* per slice */
+#define NESTING_BYTES 16u /* bytes of struct nesting per slice */
 
 struct nesting {
-    uint32_t *parent; /* + 1; 0 = none */
+    uint32_t *parent; /* index + 1 of the parent of each slice; 0 = none */
     uint32_t *depth;
-    uint64_t *nested; /* time of direct children */
+    uint64_t *nested; /* total duration of the direct children of each slice, in ns */
 };
 
 /* Computes parents and depths of sorted slices. */

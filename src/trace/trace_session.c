@@ -83,7 +83,7 @@ static int start_file(const char *path, const ttr_trace_options *options, char *
     trace_session.filter = *filter;
     *filter = former;
     trace_session_begin();
-    trace_door_set_recorded(true, "");
+    trace_attach_set_recorded(true, "");
     trace_categories_enable(true);
     return 0;
 }
@@ -128,7 +128,7 @@ int ttr_trace_stop(void)
         reason = trace_file_close(trace_session.file);
         __atomic_store_n(&trace_session.file, NULL, __ATOMIC_RELEASE);
         trace_threads_reset();
-        trace_door_set_recorded(false, "");
+        trace_attach_set_recorded(false, "");
         drop_memory();
     }
     trace_unlock();

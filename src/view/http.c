@@ -45,7 +45,7 @@ static bool parse_header_line(const char *line, const char *end, struct http_hea
     if ((value = value_of(line, end, "Host")))
         return !head->host[0] && copy_value(value, end, head->host, sizeof head->host);
     if ((value = value_of(line, end, "Cookie"))) {
-        /* Other servers of this host share it: one that is too long is as none. */
+        /* Cookies of other servers on this host may make the line too long: then ignore it. */
         if (!copy_value(value, end, head->cookie, sizeof head->cookie))
             head->cookie[0] = '\0';
         return true;

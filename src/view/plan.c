@@ -115,7 +115,7 @@ static uint32_t track_of_state(struct plan *plan, int64_t utid)
 
 /* --- Items --- */
 
-/* Calls a function with each row of an opened table. */
+/* Receives item `i` of the plan. Returns false to stop. */
 typedef bool (*see_item)(struct plan *plan, uint64_t i, const struct plan_item *item);
 
 static bool each_slice(struct plan *plan, see_item see, uint64_t *number)

@@ -24,7 +24,7 @@ struct reading {
     ttr_view_reading options;
     ttr_store *store, *second;
     uint64_t events, second_events;
-    int64_t update_at; /* ms */
+    int64_t update_at; /* time of the next update, in ms */
     bool is_changed;   /* events were added after the last update */
 };
 
@@ -130,7 +130,7 @@ static ttr_status publish_if_due(struct reading *reading, ttr_error *error)
 
 /* --- Reading --- */
 
-/* Lets statements of pages run. */
+/* Releases query_lock for a moment if statements of pages wait for it. */
 static void yield_lock(ttr_view *view)
 {
     if (atomic_load(&view->query_waiting) == 0)

@@ -23,7 +23,7 @@
 #include "view/plan.h"
 
 struct build {
-    struct plan plan;    /* first: copy_item gets it */
+    struct plan plan;    /* must be first: copy_item converts a pointer to it */
     uint32_t *final_row; /* row in the view, indexed by row of the plan */
     uint64_t *filled;    /* items so far, by final row */
     int64_t *ends;       /* end of the last item, by final row */
@@ -34,8 +34,8 @@ struct build {
 struct track_order {
     const struct plan_track *track;
     uint32_t index;
-    uint64_t
-        group_items; /* number of items in all tracks of the group: busy processes come first */
+    /* number of items in all tracks of the group: busy processes come first */
+    uint64_t group_items;
 };
 
 static int kind_order(uint8_t kind)
@@ -283,7 +283,7 @@ static bool widen_range(struct plan *plan, uint64_t i, const struct plan_item *i
         view->start = item->start;
     if (plan->row_of[plan->items] == 0 || end > view->end)
         view->end = end;
-    plan->row_of[plan->items] = 1; /* the range is set */
+    plan->row_of[plan->items] = 1; /* the range has been set */
     (void)i;
     return true;
 }

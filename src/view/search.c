@@ -8,7 +8,7 @@
 #include "view/view.h"
 
 #define TEXT_MAX 256u
-#define LISTED_MAX 2000u /* names in the answer */
+#define LISTED_MAX 2000u /* maximum number of names in the answer */
 
 struct found {
     uint64_t count;

@@ -145,7 +145,7 @@ void view_append_query(ttr_view *view, const char *sql, int64_t limit,
         }
         ttr_result_free(result);
     }
-    ttr_query_set_progress(view->query, NULL, NULL); /* the deadline ends with this function */
+    ttr_query_set_progress(view->query, NULL, NULL); /* `deadline` is a variable of this function */
     (void)pthread_mutex_unlock(&view->query_lock);
 }
 

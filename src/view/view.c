@@ -262,7 +262,7 @@ ttr_status view_accept_connections(ttr_view *view, ttr_progress progress, void *
         if (fd >= 0)
             start_connection(view, fd);
         else if (n > 0 && (errno == EMFILE || errno == ENFILE))
-            (void)poll(NULL, 0, STEP_MS); /* until a descriptor is free */
+            (void)poll(NULL, 0, STEP_MS); /* wait: all descriptors are in use */
         const bool is_closed =
             view->is_once && atomic_load(&view->had_page) && atomic_load(&view->pages) == 0;
         closed = is_closed ? closed + (n == 0) : 0;

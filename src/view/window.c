@@ -11,7 +11,8 @@
 
 #include "view/view.h"
 
-#define FOLD_PIXELS 2 /* shorter slices fold; two pixels show as much as one, and are calmer */
+/* slices shorter than this share a box: it shows as much as one pixel, and moves less */
+#define FOLD_PIXELS 2
 #define PIXEL_MAX ((int64_t)1 << 60) /* ns; sums with times of a window do not overflow */
 #define SCALE 65535.0
 
@@ -29,7 +30,7 @@ struct painter {
     const struct view_row *row;
     struct view_window *window;
     struct reply *out;
-    int64_t pixel; /* ns of a folded box */
+    int64_t pixel; /* width in ns of a box for several short slices */
     struct open_box box;
     uint32_t boxes;
     bool is_counter;

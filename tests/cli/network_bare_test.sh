@@ -87,6 +87,8 @@ for version in 1.8 2; do
     kill -KILL "$listener" && wait "$listener" 2>/dev/null
     loses $version full-$version
     says "dropped_packets_of_ctf_${version}_survive_a_kill" '^env +network.dropped_packets = 3[67]$' cat "$work/info"
+    "$tracetta" convert "$work/full-$version" --to=ctf -o "$work/copy-$version" 2>"$work/convert.err"
+    says "copy_of_ctf_${version}_declares_the_drops_it_leaves_out" 'event.gap' cat "$work/convert.err"
 done
 
 # Datagrams that the kernel drops while the receiver is stopped.

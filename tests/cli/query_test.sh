@@ -100,6 +100,21 @@ refuses "comment_is_not_a_statement" 2 "there is no statement" "$tracetta" query
 says "statement_can_begin_with_a_comment" "^2$" "$tracetta" query -q --format=tsv "$work/t.fxt" "/* one; */ SELECT 1 a; -- two;
 SELECT 2 b"
 
+# Statements end when the reader of their rows ends.
+endless="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+for format in table csv tsv json jsonl markdown; do
+    timeout 60 "$tracetta" query -q --format=$format "$work/t.fxt" "$endless" 2>"$work/.err" | head -n 3 >"$work/found"
+    [ "${PIPESTATUS[0]}" != 124 ] && [ "$(wc -l <"$work/found")" = 3 ]
+    verdict "closed_pipe_ends_a_statement_as_$format" $? "$(cat "$work/.err")"
+done
+if [ -w /dev/full ]; then
+    timeout 60 "$tracetta" query -q --format=csv "$work/t.fxt" "$endless" >/dev/full 2>"$work/.err"
+    [ $? = 4 ] && grep -q "cannot write" "$work/.err"
+    verdict "full_disk_ends_a_statement" $? "$(cat "$work/.err")"
+else
+    skip "full_disk_ends_a_statement" "needs /dev/full"
+fi
+
 # Joins of intervals are those of all pairs that SQLite compares.
 query --format=tsv --file="$(dirname "$0")/query_spans.sql" >"$work/spans" 2>"$work/.err"
 while read -r name by_pairs; do

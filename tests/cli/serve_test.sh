@@ -67,6 +67,24 @@ kill -9 $client
 await has_no_child
 verdict "statement_ends_with_its_client" $? "$(ps --ppid $server)"
 
+# An output ends with its statement, although a later statement still runs.
+numbers="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000000) SELECT count(*) FROM n"
+"$tracetta" query --socket="$socket" --format=csv "$numbers" 2>"$work/.err" | cat >"$work/first" &
+first=$!
+await has_child
+"$tracetta" query --socket="$socket" "$endless" >/dev/null 2>&1 &
+client=$!
+has_two_children_or_is_answered()
+{
+    [ "$(wc -w <"/proc/$server/task/$server/children")" = 2 ] || [ -s "$work/first" ]
+}
+await has_two_children_or_is_answered
+wait $first
+[ "$(cat "$work/first")" = $'count(*)\n2000000' ] && kill -0 $client
+verdict "output_ends_while_a_later_statement_runs" $? "$(cat "$work/first" "$work/.err")"
+kill -9 $client
+await has_no_child
+
 # A trace that changes is read again.
 cp "$work/u.fxt" "$work/t.fxt"
 "$tracetta" query --format=csv "$work/u.fxt" "$sql" >"$work/expected"

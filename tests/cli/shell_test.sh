@@ -43,6 +43,15 @@ refuses "missing_trace_is_reported" 3 "cannot open" "$tracetta" query -i "$work/
 shell "$("$python" -c 'print("SELECT 1 x" + " " * (17 << 20))')"
 [ $run_status = 2 ] && grep -q "larger than 16 MiB" "$work/.err"
 verdict "endless_statement_is_refused" $? "$(cat "$work/.err")"
+shell "SELECT 1 AS a; /*" "*/" ".mode csv" "SELECT '" "' AS b, 2; --" "SELECT 3 AS c"
+[ $run_status = 0 ] && [ "$(tail -n 2 "$work/.out" | tr '\n' ' ')" = "c 3 " ]
+verdict "statement_ends_after_the_comment_of_its_last_line" $? "$(cat "$work/.out" "$work/.err")"
+yes a | head -c 1000000 | timeout 60 "$tracetta" query -i "$work/t.fxt" >"$work/.out" 2>"$work/.err"
+[ "${PIPESTATUS[2]}" = 2 ]
+verdict "statement_of_many_lines_is_read_once" $? "$(head -c 200 "$work/.err")"
+yes "SELECT 1;" | timeout 60 "$tracetta" query -i "$work/t.fxt" 2>"$work/.err" | head -n 1 >"$work/.out"
+[ "${PIPESTATUS[1]}" != 124 ]
+verdict "shell_ends_when_its_output_is_closed" $? "$(cat "$work/.err")"
 
 while read -r words; do
     name=$(sed -E 's/^(not )?ok ([a-z_]*).*/\2/' <<<"$words")

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,7 +69,7 @@ static bool should_continue(void *user_data)
 {
     const struct query_work *work = user_data;
     struct pollfd client = {.fd = work->client, .events = POLLRDHUP};
-    return !interrupt_was_received() && !is_too_late(work) &&
+    return !interrupt_was_received() && !is_too_late(work) && !ferror(stdout) &&
            (work->client < 0 || poll(&client, 1, 0) == 0);
 }
 
@@ -133,7 +134,7 @@ void query_work_reset(struct query_work *work)
         query_session_reset(&work->schemas[i].session);
 }
 
-int query_work_ensure(struct query_work *work, const char *sql)
+int query_work_reopen_if_needed(struct query_work *work, const char *sql)
 {
     bool is_covered = work->query != NULL;
     query_work_want(work, sql);

@@ -258,7 +258,7 @@ static int show_traces(struct viewing *viewing)
         return outcome;
     const ttr_status status =
         viewing->library.serve(viewing->view, should_continue, viewing, &error);
-    if (status == TTR_AGAIN) /* a thread of the view still uses it */
+    if (status == TTR_AGAIN) /* a thread of the view still reads: the view cannot be freed */
         _exit(interrupt_was_received() ? 128 + interrupt_was_received() : outcome);
     if (status == TTR_OK)
         return outcome;
@@ -288,7 +288,7 @@ static void close_viewing(struct viewing *viewing)
         viewing->library.free(viewing->view);
         inputs_close(&viewing->inputs);
     }
-    view_cache_end(&viewing->cache);
+    view_cache_free(&viewing->cache);
     file_stamp_free(viewing->stamp);
 }
 

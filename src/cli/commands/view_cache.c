@@ -63,7 +63,7 @@ void view_cache_save(const struct view_cache *cache, const struct call *call, tt
     free(findings);
 }
 
-void view_cache_end(struct view_cache *cache)
+void view_cache_free(struct view_cache *cache)
 {
     if (cache->file >= 0)
         (void)close(cache->file);

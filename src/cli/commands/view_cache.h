@@ -7,7 +7,7 @@
 struct view_cache {
     struct trace_cache cache;
     int file;       /* descriptor of the saved store; -1 = none */
-    char *findings; /* of a loaded store: saved_findings.h */
+    char *findings; /* warnings of the loaded store (saved_findings.h) */
 };
 
 /* Opens the saved store of a call's inputs, and loads it without tables into a new context. Returns
@@ -22,7 +22,7 @@ ttr_store *view_cache_load(const struct view_cache *cache, const struct call *ca
 void view_cache_save(const struct view_cache *cache, const struct call *call, ttr_reader *reader,
                      const ttr_store *store, const ttr_store_part *rows, size_t rows_n);
 
-/* Frees the cache, after the store. */
-void view_cache_end(struct view_cache *cache);
+/* Frees the cache. The loaded store must be freed before. */
+void view_cache_free(struct view_cache *cache);
 
 #endif

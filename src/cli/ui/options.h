@@ -112,13 +112,13 @@ struct option_row {
     uint8_t group;       /* enum option_group */
     uint16_t at;         /* offset in struct settings */
     uint32_t verbs;      /* bits of enum verb */
-    const char *value;   /* "FORMAT"; NULL for a flag */
+    const char *value;   /* name of the value in the help, such as "FORMAT"; NULL for a flag */
     const char *choices; /* "auto|always|never", "@readers", "@writers", "@outputs", "@kinds",
                             "@profiles", "@file", or NULL */
     const char *text;    /* one or two lines of help */
 };
 
-/* Returns true if an option needs a value. */
+/* Returns true if an option has a value that cannot be omitted. */
 static inline bool option_wants_value(const struct option_row *row)
 {
     return row->value && row->type != OPTION_MAYBE;

@@ -12,7 +12,7 @@
 
 #include "cli/ui/options.h"
 
-#define EXCERPT_COLUMNS 1000u /* of an excerpt that no terminal shows */
+#define EXCERPT_COLUMNS 1000u /* width of an excerpt if standard error is not a terminal */
 
 static bool is_set(const char *name)
 {
