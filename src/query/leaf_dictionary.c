@@ -103,8 +103,8 @@ static uint8_t guess_type(const struct sql *sql, uint32_t expression)
 }
 
 /* Returns true if a token is part of a column's name in an expression. */
-static const struct sql_expression *column_at(const struct sql *sql, uint32_t expression,
-                                              uint32_t token)
+static const struct sql_expression *find_column_at_token(const struct sql *sql, uint32_t expression,
+                                                         uint32_t token)
 {
     const struct sql_expression *is = &sql->expressions[expression];
     if (is->kind == SQL_COLUMN)
@@ -112,13 +112,14 @@ static const struct sql_expression *column_at(const struct sql *sql, uint32_t ex
     for (uint32_t i = is->operand; i != SQL_NONE; i = sql->expressions[i].next) {
         const struct sql_expression *operand = &sql->expressions[i];
         if (operand->from <= token && token < operand->to)
-            return column_at(sql, i, token);
+            return find_column_at_token(sql, i, token);
     }
     return NULL;
 }
 
 /* Prepares the expression as a statement in which columns are the parameter. */
-static sqlite3_stmt *prepare(struct vector_program *program, uint32_t expression, bool is_column)
+static sqlite3_stmt *prepare_function(struct vector_program *program, uint32_t expression,
+                                      bool is_column)
 {
     const struct sql *sql = program->sql;
     const struct sql_expression *is = &sql->expressions[expression];
@@ -126,7 +127,7 @@ static sqlite3_stmt *prepare(struct vector_program *program, uint32_t expression
     sqlite3_stmt *statement = NULL;
     sqlite3_str_appendall(text, "SELECT ");
     for (uint32_t i = is->from; i < is->to; i++) {
-        const struct sql_expression *column = column_at(sql, expression, i);
+        const struct sql_expression *column = find_column_at_token(sql, expression, i);
         if (!column)
             sqlite3_str_appendf(text, "%.*s ", (int)sql->tokens[i].n,
                                 sql->text + sql->tokens[i].at);
@@ -153,7 +154,8 @@ struct vector_dictionary *dictionary_new(struct vector_program *program, uint32_
     struct vector_dictionary *words = calloc(1, sizeof *words);
     if (!words)
         return NULL;
-    words->statement = prepare(program, expression, program->ops[operand].kind == VECTOR_COLUMN);
+    words->statement =
+        prepare_function(program, expression, program->ops[operand].kind == VECTOR_COLUMN);
     words->type = guess_type(program->sql, expression);
     *type = words->type;
     if (words->statement)
@@ -195,7 +197,8 @@ static int64_t result_value(struct vector_program *program, sqlite3_stmt *statem
 }
 
 /* Computes the result for one text. */
-static int64_t compute(struct vector_program *program, struct vector_dictionary *words, int64_t id)
+static int64_t compute_result(struct vector_program *program, struct vector_dictionary *words,
+                              int64_t id)
 {
     sqlite3_stmt *statement = words->statement;
     int64_t value = TTR_STORE_NULL;
@@ -214,7 +217,7 @@ static int64_t compute(struct vector_program *program, struct vector_dictionary 
 }
 
 /* Grows the results to include a string id. Returns false if memory is exhausted. */
-static bool reserve(struct vector_dictionary *words, size_t id)
+static bool grow_results(struct vector_dictionary *words, size_t id)
 {
     const size_t n = 2 * id + 256;
     int64_t *values = realloc(words->values, n * sizeof *values);
@@ -238,12 +241,12 @@ static size_t get_index(int64_t id)
 static bool add_result(struct vector_program *program, struct vector_dictionary *words, int64_t id)
 {
     const size_t at = get_index(id);
-    if (at >= words->n && !reserve(words, at)) {
+    if (at >= words->n && !grow_results(words, at)) {
         program->is_full = true;
         return false;
     }
     if (words->known[at] == UNKNOWN) {
-        words->values[at] = compute(program, words, id);
+        words->values[at] = compute_result(program, words, id);
         words->known[at] = KNOWN;
     }
     return true;
@@ -282,7 +285,7 @@ bool dictionary_constant(struct vector_program *program, uint32_t expression, ui
     }
     if (!is_known(program->sql, expression, 0) || has_collation(program->sql, expression))
         return false;
-    sqlite3_stmt *statement = prepare(program, expression, false);
+    sqlite3_stmt *statement = prepare_function(program, expression, false);
     bool is_fine = statement && sqlite3_step(statement) == SQLITE_ROW;
     if (is_fine) {
         const int is_type = sqlite3_column_type(statement, 0);

@@ -242,7 +242,7 @@ static bool plan_group(struct leaf_planner *planner)
 /* --- Rows --- */
 
 /* Returns the value of LIMIT or OFFSET; UINT64_MAX if it is not a number. */
-static uint64_t limit_value(const struct leaf_planner *planner, uint32_t expression)
+static uint64_t get_limit_value(const struct leaf_planner *planner, uint32_t expression)
 {
     const struct sql *sql = &planner->sql;
     if (expression == SQL_NONE)
@@ -285,8 +285,8 @@ static bool plan_limit(struct leaf_planner *planner)
 {
     const struct sql_select *select = &planner->selects[0];
     struct leaf *leaf = planner->leaf;
-    const uint64_t limit = limit_value(planner, select->limit);
-    const uint64_t offset = limit_value(planner, select->offset);
+    const uint64_t limit = get_limit_value(planner, select->limit);
+    const uint64_t offset = get_limit_value(planner, select->offset);
     if (!is_row_by_row(planner) || limit == UINT64_MAX || offset == UINT64_MAX ||
         limit + offset > LEAF_LIMIT_MAX)
         return false;

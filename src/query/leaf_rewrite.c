@@ -112,7 +112,7 @@ static bool write_expression(struct leaf_planner *planner, uint32_t expression, 
 }
 
 /* Returns the token that names a column of the derived table. */
-static uint32_t derived_name(const struct leaf_planner *planner, uint32_t name)
+static uint32_t find_derived_column(const struct leaf_planner *planner, uint32_t name)
 {
     const struct sql_select *select = &planner->selects[1];
     for (uint32_t i = 0; i < select->results_n; i++)
@@ -137,7 +137,7 @@ static void write_result_name(struct leaf_planner *planner, const struct sql_exp
         return;
     }
     if (is->kind == SQL_COLUMN) {
-        const uint32_t name = derived_name(planner, is->name);
+        const uint32_t name = find_derived_column(planner, is->name);
         sqlite3_str_appendall(planner->out, "AS ");
         copy_tokens(planner, name, name + 1);
         return;

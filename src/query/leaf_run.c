@@ -97,13 +97,13 @@ static void select_rows(struct leaf *leaf, struct leaf_block *block, bool is_cou
 }
 
 /* Narrows the rows by a condition that compares an ordered column with a constant. */
-static void narrow(struct leaf *leaf, uint32_t condition)
+static void narrow_rows_by_condition(struct leaf *leaf, uint32_t condition)
 {
     const struct vector_program *program = &leaf->program;
     const struct vector_op *op = &program->ops[condition];
     if (op->kind == VECTOR_AND) {
-        narrow(leaf, program->operands[op->operands]);
-        narrow(leaf, program->operands[op->operands + 1]);
+        narrow_rows_by_condition(leaf, program->operands[op->operands]);
+        narrow_rows_by_condition(leaf, program->operands[op->operands + 1]);
         return;
     }
     if (op->kind != VECTOR_COMPARE)
@@ -169,7 +169,7 @@ enum leaf_result leaf_run(struct leaf *leaf)
     leaf->to = leaf->program.rows;
     /* Without lag(), rows outside of the range of the conditions can be skipped. */
     for (uint32_t i = 0; i < leaf->conditions_n && !leaf->program.has_lag; i++)
-        narrow(leaf, leaf->conditions[i]);
+        narrow_rows_by_condition(leaf, leaf->conditions[i]);
     for (uint32_t i = 0; i < leaf->program.ops_n; i++)
         if (leaf->program.ops[i].kind == VECTOR_LAG && leaf->program.ops[i].is_lead)
             prepare_lead(leaf, &leaf->program.ops[i]);

@@ -270,8 +270,8 @@ struct sweep {
 
 /* Adds the results of an interval that starts with the active ones of the other list, and removes
  * those that have ended. Returns a status of SQLite. */
-static int meet(struct sweep *sweep, const struct piece *starts, const struct pieces *others,
-                struct active *active, bool is_from_a)
+static int join_with_active(struct sweep *sweep, const struct piece *starts,
+                            const struct pieces *others, struct active *active, bool is_from_a)
 {
     size_t kept = 0;
     const ttr_query *query = sweep->work->query;
@@ -313,8 +313,8 @@ static int sweep_lists(struct sweep *sweep)
             sweep->in_a.n = sweep->in_b.n = 0;
             group = starts->group;
         }
-        status = is_a ? meet(sweep, starts, &sweep->b, &sweep->in_b, true)
-                      : meet(sweep, starts, &sweep->a, &sweep->in_a, false);
+        status = is_a ? join_with_active(sweep, starts, &sweep->b, &sweep->in_b, true)
+                      : join_with_active(sweep, starts, &sweep->a, &sweep->in_a, false);
         if (is_a)
             sweep->in_a.list[sweep->in_a.n++] = a++;
         else

@@ -320,7 +320,7 @@ uint64_t query_lower_bound(const ttr_query *query, size_t table, size_t column, 
 }
 
 /* Returns the first position of the scan at which the row is at least `row`. */
-static uint64_t position_of(const struct cursor *cursor, uint64_t row)
+static uint64_t find_position_of_row(const struct cursor *cursor, uint64_t row)
 {
     uint64_t low = 0, high = cursor->leaf ? cursor->leaf->rows_n : 0;
     while (low < high) {
@@ -344,15 +344,15 @@ static void limit_rows(struct cursor *cursor, const struct condition *condition)
                           condition->op == SQLITE_INDEX_CONSTRAINT_GE ||
                           condition->op == SQLITE_INDEX_CONSTRAINT_EQ;
     if (is_upper && condition->value < INT64_MAX) {
-        const uint64_t end =
-            position_of(cursor, query_lower_bound(table->query, table->index, condition->column,
-                                                  condition->value + 1));
+        const uint64_t end = find_position_of_row(
+            cursor,
+            query_lower_bound(table->query, table->index, condition->column, condition->value + 1));
         cursor->end = end < cursor->end ? end : cursor->end;
     }
     if (is_lower) {
         const uint64_t first =
-            position_of(cursor, query_lower_bound(table->query, table->index, condition->column,
-                                                  condition->value));
+            find_position_of_row(cursor, query_lower_bound(table->query, table->index,
+                                                           condition->column, condition->value));
         cursor->row = first > cursor->row ? first : cursor->row;
     }
 }

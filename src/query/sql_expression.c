@@ -281,7 +281,7 @@ static const struct binary words[] = {
 };
 
 /* Returns the operator at the parser's token, or NULL. */
-static const struct binary *operator_at(const struct sql *sql)
+static const struct binary *find_operator_at_token(const struct sql *sql)
 {
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
         if (sql_is_symbol(sql, sql->at, symbols[i].text))
@@ -410,7 +410,7 @@ static uint32_t parse_operators(struct sql *sql, unsigned lowest)
             }
             is_negated = sql->at != start; /* NOT LIKE, NOT GLOB */
         }
-        const struct binary *operator= operator_at(sql);
+        const struct binary *operator= find_operator_at_token(sql);
         if (!operator|| operator->precedence<lowest) {
             sql->at = start;
             break;

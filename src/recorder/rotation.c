@@ -2,7 +2,7 @@
 #include "recorder/recorder.h"
 
 /* Resets the state of a program, so that its next piece repeats the provider, strings and names. */
-static void write_again(const ttr_manager *manager, struct program *program)
+static void reset_written_state(const ttr_manager *manager, struct program *program)
 {
     program->has_head = false;
     program->strings_done = 0;
@@ -42,5 +42,5 @@ void rotation_advance_if_due(ttr_manager *manager, uint64_t bytes)
     manager->frequencies_n = 0;
     (void)archive_start(archive, fd);
     for (size_t i = 0; i < manager->programs_n; i++)
-        write_again(manager, &manager->programs[i]);
+        reset_written_state(manager, &manager->programs[i]);
 }

@@ -252,8 +252,9 @@ struct ttr_store {
     bool has_event_tables;          /* tables need each event: args, log or loss */
     /* kinds of events that the wanted tables need */
     bool has_slices, has_flows, has_counters, has_states, has_classes, has_samples;
-    bool is_disordered;   /* an event was earlier than the one before it */
-    uint32_t *process_of; /* upid + 1 of each thread, at the end of the trace; 0 = unknown */
+    bool has_track_numbers; /* tracks are shown: those of slices and counters are both added */
+    bool is_disordered;     /* an event was earlier than the one before it */
+    uint32_t *process_of;   /* upid + 1 of each thread, at the end of the trace; 0 = unknown */
     size_t process_of_n;
     /* slices */
     struct raw_slice *slices;
@@ -293,6 +294,10 @@ TTR_MUST bool store_add_events(ttr_store *store, const ttr_batch *batch);
 TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event);
 TTR_MUST bool store_add_slice(ttr_store *store, const ttr_event *event);
+
+/* Adds the track of a span, instant or flow event, and no slice. Returns false if memory is exhausted. */
+TTR_MUST bool store_number_slice_track(ttr_store *store, const ttr_event *event);
+
 TTR_MUST bool store_end_slices(ttr_store *store);
 TTR_MUST bool store_add_flow(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_flows(ttr_store *store, const uint32_t *parent);

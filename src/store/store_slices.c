@@ -99,6 +99,28 @@ bool store_add_slice(ttr_store *store, const ttr_event *event)
     }
 }
 
+bool store_number_slice_track(ttr_store *store, const ttr_event *event)
+{
+    switch (event->kind) {
+    case TTR_KIND_ASYNC_BEGIN:
+    case TTR_KIND_ASYNC_END:
+        return store_find_async_track(store, event) != UINT32_MAX;
+    case TTR_KIND_INSTANT:
+        if (event->flags & TTR_EVENT_NO_TIME)
+            return true;
+        return store_find_thread_track(store, event) != UINT32_MAX;
+    case TTR_KIND_BEGIN:
+    case TTR_KIND_END:
+    case TTR_KIND_SPAN:
+    case TTR_KIND_FLOW_BEGIN:
+    case TTR_KIND_FLOW_STEP:
+    case TTR_KIND_FLOW_END:
+        return store_find_thread_track(store, event) != UINT32_MAX;
+    default:
+        return true;
+    }
+}
+
 /* Orders slices by start; of equal starts the longer one is first, then the earlier event. */
 static int compare_slices(const void *left, const void *right)
 {

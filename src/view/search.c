@@ -25,7 +25,7 @@ static char lower(char c)
 }
 
 /* Returns true if a name contains the text, without regard to the case of ASCII letters. */
-static bool contains(ttr_text name, const char *text, size_t n)
+static bool contains_text_ignoring_case(ttr_text name, const char *text, size_t n)
 {
     for (size_t i = 0; i + n <= name.n; i++) {
         size_t k = 0;
@@ -140,7 +140,7 @@ void view_answer_search(const struct view_data *view, const struct request *requ
     for (size_t i = 0; i < n; i++)
         text[i] = lower(text[i]);
     for (size_t i = 0; i < view->texts_n; i++)
-        marks[i] = contains(view_name(view, (uint32_t)i), text, n);
+        marks[i] = contains_text_ignoring_case(view_name(view, (uint32_t)i), text, n);
     for (uint32_t r = 0; r < view->rows_n; r++) {
         const struct view_row *row = &view->rows[r];
         if (view->tracks[row->track].kind == VIEW_COUNTER)

@@ -27,7 +27,7 @@ static time_t now(void)
     return time.tv_sec;
 }
 
-static bool goes_on(void *user_data)
+static bool is_before_deadline(void *user_data)
 {
     const struct deadline *deadline = user_data;
     const struct request *request = deadline->request;
@@ -125,11 +125,11 @@ void view_append_query(ttr_view *view, const char *sql, int64_t limit,
         (void)pthread_mutex_unlock(&view->query_lock);
         return;
     }
-    ttr_query_set_progress(view->query, goes_on, &deadline);
+    ttr_query_set_progress(view->query, is_before_deadline, &deadline);
     const char *rest;
     ttr_result *result =
-        goes_on(&deadline) ? ttr_query_prepare(view->query, sql, &rest, &error) : NULL;
-    if (!result && !goes_on(&deadline)) { /* it has waited for the lock */
+        is_before_deadline(&deadline) ? ttr_query_prepare(view->query, sql, &rest, &error) : NULL;
+    if (!result && !is_before_deadline(&deadline)) { /* it has waited for the lock */
         reply_append(out, "{", 1);
         append_error(out, "stopped: another statement was running", 0);
     } else if (!result) {
