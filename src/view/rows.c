@@ -79,21 +79,26 @@ static int compare_tracks(const void *left, const void *right)
     return 0;
 }
 
+void view_place_row(struct view_data *view, struct view_row *row, uint64_t n, uint32_t track,
+                    uint32_t depth)
+{
+    *row = (struct view_row){.first = view->items_n,
+                             .n = n,
+                             .first_block = view->blocks_n,
+                             .blocks = (n + VIEW_BLOCK - 1) / VIEW_BLOCK,
+                             .first_node = view->nodes_n,
+                             .track = track,
+                             .depth = depth};
+    row->nodes = (row->blocks + VIEW_BLOCK - 1) / VIEW_BLOCK;
+    view->items_n += row->blocks * VIEW_BLOCK;
+    view->blocks_n += row->blocks + 1;
+    view->nodes_n += row->nodes;
+}
+
 static void add_row(struct view_data *view, struct build *build, uint32_t plan_row)
 {
     const struct plan_row *row = &build->plan.rows[plan_row];
-    struct view_row *added = &view->rows[view->rows_n];
-    *added = (struct view_row){.first = view->items_n,
-                               .n = row->n,
-                               .first_block = view->blocks_n,
-                               .blocks = (row->n + VIEW_BLOCK - 1) / VIEW_BLOCK,
-                               .first_node = view->nodes_n,
-                               .track = (uint32_t)view->tracks_n,
-                               .depth = row->depth};
-    added->nodes = (added->blocks + VIEW_BLOCK - 1) / VIEW_BLOCK;
-    view->items_n += added->blocks * VIEW_BLOCK;
-    view->blocks_n += added->blocks + 1;
-    view->nodes_n += added->nodes;
+    view_place_row(view, &view->rows[view->rows_n], row->n, (uint32_t)view->tracks_n, row->depth);
     build->final_row[plan_row] = (uint32_t)view->rows_n++;
 }
 
@@ -337,6 +342,7 @@ void view_free_data(struct view_data *data)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         free(blocks[i]);
     reply_free(&data->text_bytes);
+    reply_free(&data->saved_head);
     free(data);
 }
 

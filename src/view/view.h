@@ -114,10 +114,11 @@ struct view_data {
     uint32_t *name_of_text; /* name id + 1 of each text, indexed by text id of the context */
     size_t name_of_text_n;
     uint32_t overview[VIEW_OVERVIEW];
-    uint32_t serial; /* value of view->version when these rows are shown */
-    uint32_t epoch;  /* name ids stay valid until the epoch changes */
-    bool is_partial; /* more events are read */
-    bool is_live;    /* the page follows the end of the trace */
+    uint32_t serial;         /* value of view->version when these rows are shown */
+    uint32_t epoch;          /* name ids stay valid until the epoch changes */
+    struct reply saved_head; /* part "view" of a saved store, while it is saved */
+    bool is_partial;         /* more events are read */
+    bool is_live;            /* the page follows the end of the trace */
 };
 
 struct ttr_view {
@@ -132,6 +133,9 @@ struct ttr_view {
     atomic_uint version; /* number of times that `data` was replaced */
     /* database of the store */
     ttr_query *query;
+    /* Loads the tables of saved rows for the first statement; NULL = they are loaded, or none. */
+    ttr_view_load_tables load_tables;
+    void *load_user_data;
     atomic_int query_waiting; /* threads that wait for query_lock */
     pthread_mutex_t query_lock;
     /* the server */
@@ -154,6 +158,21 @@ struct ttr_view {
  * Returns NULL if memory is exhausted. */
 struct view_data *view_make_data(ttr *t, const ttr_store *store, const struct view_data *names);
 void view_free_data(struct view_data *data);
+
+/* Fills a row of n items, which follow those of the rows before it, and counts its items, blocks
+ * and nodes. */
+void view_place_row(struct view_data *view, struct view_row *row, uint64_t n, uint32_t track,
+                    uint32_t depth);
+
+/* --- Saved rows (saved_rows.c) --- */
+
+/* Lists the arrays of a view as TTR_VIEW_PARTS parts, valid as long as `data`. Returns 0 if memory
+ * is exhausted. */
+size_t view_list_parts(struct view_data *data, ttr_store_part *parts);
+
+/* Loads rows from the parts of a saved store. Returns NULL with TTR_E_MALFORMED if they are missing
+ * or damaged, or with TTR_E_NOMEM. */
+struct view_data *view_load_data(const ttr_store *store, ttr_error *error);
 
 /* --- Tables of the store (cells.c) --- */
 
