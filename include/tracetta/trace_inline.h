@@ -127,7 +127,7 @@ TTR_TRACE_API_ void ttr_trace_write_slow(ttr_trace_site *site, uint64_t time,
 /* --- Enable bytes --- */
 
 /* Value of an enable byte by which a manager asks the process to connect. */
-#define TTR_TRACE_KNOCK 255
+#define TTR_TRACE_CONNECT_REQUEST 255
 
 /* Connects to the manager that asks for it.  Returns true if the event is recorded then. */
 TTR_TRACE_API_ bool ttr_trace_attach(const volatile uint8_t *enabled, uint8_t level);
@@ -138,7 +138,8 @@ TTR_TRACE_INLINE_ bool ttr_trace_is_enabled(const volatile uint8_t *enabled, uin
     const uint8_t value = *enabled;
     if (__builtin_expect(value < level, 1))
         return false;
-    return __builtin_expect(value != TTR_TRACE_KNOCK, 1) || ttr_trace_attach(enabled, level);
+    return __builtin_expect(value != TTR_TRACE_CONNECT_REQUEST, 1) ||
+           ttr_trace_attach(enabled, level);
 }
 
 /* --- Clock --- */

@@ -69,13 +69,34 @@ typedef struct ttr_view_reading {
 TTR_API TTR_MUST ttr_status ttr_view_read(ttr_view *view, ttr *t, ttr_reader *in,
                                           const ttr_view_reading *options, ttr_error *error);
 
-/* Shows a store that has been read or loaded (store.h) in place of what the view has.  The view
- * frees the store; its context must not be freed before the view, or before the next reading. */
-TTR_API TTR_MUST ttr_status ttr_view_show(ttr_view *view, ttr *t, ttr_store *store,
-                                          ttr_error *error);
+/* --- Saved views ---
+ *
+ * The rows of a view can be saved with its store (store.h), to be shown by a later process without
+ * reading the trace or the tables of the store. */
 
-/* Returns the store of the latest ttr_view_read or ttr_view_show, valid until the next one; NULL if
- * there is none. */
+#define TTR_VIEW_PARTS 11
+
+/* Lists the rows as TTR_VIEW_PARTS parts for ttr_store_save_options, valid until the view changes
+ * or is freed.  Returns their number.  Returns 0 if a trace is still being read, or if memory is
+ * exhausted. */
+TTR_API size_t ttr_view_parts(const ttr_view *view, ttr_store_part *parts);
+
+/* Loads the store of saved rows with the tables of ttr_view_tables, and sets *t to its context.
+ * The view frees the store; the context must not be freed before the view, or before the next
+ * reading has ended.  Returns NULL if the store cannot be loaded.  Called from a thread of the
+ * view. */
+typedef ttr_store *(*ttr_view_load_tables)(void *user_data, ttr **t);
+
+/* Shows the rows that are parts of a loaded store in place of what the view has.  `saved` needs no
+ * tables, and can be freed afterwards.  `load` is called once, for the first SQL statement of a
+ * page; NULL = there are no tables.  The parts are not trusted: fails with TTR_E_MALFORMED, and
+ * changes nothing, if they are missing or damaged. */
+TTR_API TTR_MUST ttr_status ttr_view_show_saved(ttr_view *view, const ttr_store *saved,
+                                                ttr_view_load_tables load, void *user_data,
+                                                ttr_error *error);
+
+/* Returns the store of the latest ttr_view_read, valid until the next one; NULL if there is
+ * none. */
 TTR_API const ttr_store *ttr_view_store(const ttr_view *view);
 
 /* Pages cannot ask for anything while ttr_view_read waits for a pipe or a socket, unless the caller

@@ -26,7 +26,9 @@ static bool keep_results(struct expression *expression, struct node *node)
     return true;
 }
 
-static bool prepare_node(struct expression *expression, struct node *node)
+/* Allocates the memory in which a node and its children store results per event or per string.
+ * Returns false if memory is exhausted. */
+static bool allocate_node_results(struct expression *expression, struct node *node)
 {
     if (is_one_string_column(node->depends))
         return keep_results(expression, node);
@@ -38,7 +40,7 @@ static bool prepare_node(struct expression *expression, struct node *node)
         return false;
     memset(node->truths, TRUTH_UNKNOWN, EXPRESSION_CHUNK);
     for (uint32_t i = 0; i < node->children_n; i++)
-        if (!prepare_node(expression, node->children[i]))
+        if (!allocate_node_results(expression, node->children[i]))
             return false;
     return true;
 }
@@ -83,7 +85,7 @@ static void select_by_string(struct expression *expression, struct node *node,
 /* The values for which a comparison holds, or does not hold. */
 struct range {
     int64_t low, high; /* inclusive; low > high: empty */
-    bool is_outside;   /* it holds for other values */
+    bool is_outside;   /* the comparison holds outside of the range, not inside */
 };
 
 static enum node_kind mirrored(enum node_kind kind)
@@ -289,7 +291,7 @@ struct expression *expression_new(ttr *t, const char *text, ttr_error *error)
     arena_init(&expression->arena, &t->counted);
     arena_init(&expression->scratch, &t->counted);
     ttr_status status = expression_parse(expression, text, error);
-    if (status == TTR_OK && !prepare_node(expression, expression->root))
+    if (status == TTR_OK && !allocate_node_results(expression, expression->root))
         status = fail_memory(error);
     if (status == TTR_OK)
         return expression;

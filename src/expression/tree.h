@@ -30,8 +30,8 @@ enum node_kind {
     NODE_LE,
     NODE_GT,
     NODE_GE,
-    NODE_IS,      /* equal, NULL included */
-    NODE_IS_NOT,  /* not NODE_IS */
+    NODE_IS,      /* IS: equality for which NULL equals NULL */
+    NODE_IS_NOT,  /* IS NOT: negation of NODE_IS */
     NODE_IS_TRUE, /* the right operand is TRUE or FALSE */
     NODE_IS_NOT_TRUE,
     NODE_BETWEEN, /* three operands */
@@ -49,7 +49,7 @@ enum node_kind {
     NODE_SHIFT_RIGHT,
     NODE_BIT_NOT,
     NODE_NEGATE,
-    NODE_PLUS, /* removes the affinity */
+    NODE_PLUS, /* unary plus, which removes the affinity of a column */
     NODE_CONCAT,
     NODE_CASE, /* perhaps an operand; pairs of WHEN and THEN; perhaps ELSE */
     NODE_CAST,
@@ -78,7 +78,7 @@ enum column {
 };
 
 enum function {
-    FUNCTION_COALESCE, /* also ifnull */
+    FUNCTION_COALESCE, /* coalesce() and ifnull() */
     FUNCTION_NULLIF,
     FUNCTION_IIF,
     FUNCTION_LENGTH,
@@ -98,7 +98,7 @@ enum function {
 /* How a field of a schema is found; by schema id. */
 enum field_access {
     ACCESS_UNKNOWN = 0,
-    ACCESS_SEARCH,  /* by iteration */
+    ACCESS_SEARCH,  /* iterate over the fields of each event */
     ACCESS_POSITION /* an integer at a fixed position of the record */
 };
 

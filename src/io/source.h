@@ -31,12 +31,12 @@ struct window {
 
 struct source_options {
     bool no_mmap;       /* read with pread even if mapping would be safe */
-    bool no_decompress; /* do not decompress the input */
+    bool no_decompress; /* return compressed input as it is */
     /* bytes per refill; 0 = default (1 MiB, mapped 4 MiB). Small chunks are never mapped. See
      * source_chunk_size */
     size_t chunk;
-    /* most of the file will be skipped: smaller windows are mapped too, so that only accessed pages
-     * are read */
+    /* the caller will skip most of the file: small windows are mapped too, so that only accessed
+     * pages are read */
     bool is_sparse;
     uint64_t limit; /* maximum window size in bytes; 0 = 4 GiB */
     /* source_open_callback: returns false if the callback would still wait after `ms` milliseconds;

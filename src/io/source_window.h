@@ -47,7 +47,7 @@ struct source {
             size_t capacity, start, n; /* the window is [start, start + n) */
             /* appendable source: number of future bytes to discard */
             uint64_t passed;
-        } buffer; /* also used by appendable sources */
+        } buffer; /* used by buffered and appendable sources */
         struct {
             uint8_t *map; /* start of the mapping; NULL while nothing is mapped */
             size_t n;

@@ -49,7 +49,8 @@ struct stream_thread {
     pthread_cond_t changed; /* signalled when filled, taken, has_ended or must_stop changes */
     /* number of chunks that the thread has filled; number of chunks that the reader has copied */
     uint64_t filled, taken;
-    /* has_ended: the input has ended; has_failed: by an error, which `input` describes */
+    /* has_ended: no more input follows; has_failed: reading ended with an error that `input`
+     * describes */
     bool has_ended, has_failed;
     bool must_stop;
     size_t n[CHUNKS]; /* number of bytes in each filled chunk */

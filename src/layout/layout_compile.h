@@ -88,14 +88,14 @@ struct compiler {
     size_t uses_n, uses_capacity;
     /* --- The member that the current pass visits --- */
     enum type_root root;
-    uint32_t level;   /* number of member names from the root to it */
-    uint32_t nesting; /* number of types from the root to it */
-    uint32_t visits;  /* visits of types by all passes so far; at most COMPILE_VISITS */
+    uint32_t level;   /* number of member names from the root to the member */
+    uint32_t nesting; /* number of types from the root to the member */
+    uint32_t visits;  /* number of types that all passes have visited; at most COMPILE_VISITS */
     const struct type_member *names[TYPE_DEPTH_MAX + 2];
     /* --- State of passes 1 to 3 (layout_references.c) --- */
     /* false: pass 1 gathers references; true: pass 2 finds the numbers that they name */
     bool is_finding;
-    uint32_t index;      /* visits of types in this pass so far */
+    uint32_t index;      /* number of types that this pass has visited */
     uint32_t conditions; /* number of optionals and variants around the member */
     /* number of arrays around the member; `arrays` holds their visit numbers */
     uint32_t loops;
@@ -178,7 +178,7 @@ static inline bool position_is_byte_aligned(const struct position *position)
     return position->known >= 3 && position->residue % 8 == 0;
 }
 
-/* Returns true for integers, floats and nulls of `bits` bits. */
+/* Returns true for integers, floats and nulls. */
 static inline bool type_is_number(const struct type *type)
 {
     return (type->kind >= TYPE_BITS && type->kind <= TYPE_FLOAT) || type->kind == TYPE_NULL;

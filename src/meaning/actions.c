@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "meaning/meaning.h"
 
-#define NAMES_MAX 65536u /* addresses with names */
+#define NAMES_MAX 65536u /* maximum number of addresses with names */
 #define ASYNC_MAX 65536u /* open async spans; further begins and their ends stay instants */
 
 /* An action in progress. */
@@ -19,18 +19,21 @@ struct act {
     struct span_lane *lane; /* NULL if the lane is unknown */
 };
 
-static ttr_event *append_owed_event(struct meaning *meaning)
+/* Appends an uninitialised event to the ends that are returned before the current event. Returns
+ * NULL if memory runs out. */
+static ttr_event *append_pending_end(struct meaning *meaning)
 {
-    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->owed, &meaning->owed_capacity,
-                       meaning->owed_n + 1, sizeof *meaning->owed))
+    if (!alloc_reserve(&meaning->base.t->counted, (void **)&meaning->pending_ends,
+                       &meaning->pending_ends_capacity, meaning->pending_ends_n + 1,
+                       sizeof *meaning->pending_ends))
         return NULL;
-    return &meaning->owed[meaning->owed_n++];
+    return &meaning->pending_ends[meaning->pending_ends_n++];
 }
 
 bool meaning_append_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
                         ttr_id track, const struct span *span, bool is_complete)
 {
-    ttr_event *end = append_owed_event(meaning);
+    ttr_event *end = append_pending_end(meaning);
     if (!end)
         return false;
     *end = (ttr_event){.kind = TTR_KIND_END,

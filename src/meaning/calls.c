@@ -81,7 +81,7 @@ enum action_result meaning_begin_call(struct meaning *meaning, const struct mach
                               .family = (uint8_t)family};
     if (!span.name)
         return ACTION_OUT_OF_MEMORY;
-    if (span.name == meaning->known_call[CALL_RT_SIGRETURN]) /* does not return */
+    if (span.name == meaning->known_call[CALL_RT_SIGRETURN]) /* this call does not return */
         return ACTION_DONE;
     const uint32_t lost = spans_depth_of(&meaning->spans, task->lane, group, SPANS_ANY_KEY);
     if (lost && !meaning_end_innermost_spans(meaning, event, event->thread, 0, &task->lane, lost))

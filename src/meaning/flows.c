@@ -91,7 +91,7 @@ bool meaning_end_flow_before(struct meaning *meaning, const struct compiled_rule
     const struct span flow = {.name = compiled->name, .category = compiled->category};
     if (!meaning_append_end(meaning, cause, cause->thread, 0, &flow, true))
         return false;
-    meaning->owed[meaning->owed_n - 1].kind = TTR_KIND_FLOW_END;
-    meaning->owed[meaning->owed_n - 1].link = link;
+    meaning->pending_ends[meaning->pending_ends_n - 1].kind = TTR_KIND_FLOW_END;
+    meaning->pending_ends[meaning->pending_ends_n - 1].link = link;
     return true;
 }

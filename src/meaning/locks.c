@@ -20,7 +20,7 @@ struct lock {
     const struct compiled_rule *compiled;
     ttr_event *event;
     uint64_t mutex;
-    uint64_t link; /* of the async span: a hash of mutex and thread */
+    uint64_t link; /* link of the async span: a hash of mutex and thread */
 };
 
 /* Returns true if another record of the same thread began to hold the mutex. */

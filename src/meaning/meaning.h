@@ -52,8 +52,8 @@ enum name_rank { NAME_NONE, NAME_SNAPSHOT, NAME_EVENT, NAME_CONTAINER };
 struct task {
     uint64_t tid;
     struct span_lane lane;
-    bool is_known; /* the members are set */
-    bool is_dead;  /* it left its CPU for ever */
+    bool is_known; /* true if the other members are valid */
+    bool is_dead;  /* the thread has exited and does not run again */
     uint8_t rank;  /* enum name_rank */
     char comm[COMM_MAX];
 };
@@ -70,7 +70,7 @@ struct machine {
     uint16_t release; /* version of the kernel: 256 * major + minor; 0 = unknown */
     bool is_x86_64;
     bool has_switches; /* a context switch was read */
-    bool has_waking;   /* sched_waking was read */
+    bool has_waking;   /* the trace has sched_waking events */
     bool has_wake_new; /* the trace records the wake-up of new threads, or may record it */
     struct cpu_state *cpu;
     size_t cpus_n;
@@ -107,8 +107,9 @@ struct meaning {
     ttr_batch batch; /* current batch of `in` */
     uint32_t first;  /* events of `batch` from here to `at` are interpreted, and not returned yet */
     uint32_t at;     /* next event of `batch` to interpret */
-    ttr_event *owed; /* ends to return before event `first` */
-    size_t owed_n, owed_at, owed_capacity; /* owed_at: the next one to return */
+    ttr_event *pending_ends; /* end events that are returned before event `first` */
+    size_t pending_ends_n, pending_ends_at,
+        pending_ends_capacity; /* pending_ends_at: the next one to return */
     struct source_state *source;
     size_t sources_n;
     struct machine **machine;
@@ -126,7 +127,7 @@ struct meaning {
     struct pair_map async;                                   /* open async spans: (group, link) */
     struct pair_map flow_of;                                 /* begun flows: (group, link) */
     struct flow *flow; /* ring of the last begins; NULL = none yet */
-    size_t flows_n;    /* begins so far */
+    size_t flows_n;    /* number of flow begins so far */
     struct spans spans;
     ttr_id known_call[CALL_NAMES_N];
     struct user_rule *pair; /* rules of the caller, two for each pair */
@@ -257,14 +258,14 @@ enum action_result meaning_begin_flow(struct meaning *meaning, const struct comp
 enum action_result meaning_end_flow(struct meaning *meaning, const struct compiled_rule *compiled,
                                     ttr_event *event);
 
-/* Adds the end of a flow before the current event, the begin of its work, if the flow is known.
- * Returns false if memory runs out. */
+/* Inserts the end of a flow before the event `cause`, which begins the work that the flow leads to.
+ * Does nothing if no begin of the flow was seen. Returns false if memory runs out. */
 TTR_MUST bool meaning_end_flow_before(struct meaning *meaning, const struct compiled_rule *compiled,
                                       const ttr_event *cause);
 
 /* --- calls.c --- */
 
-/* Interns the names of the calls with rules of their own. Returns false if memory runs out. */
+/* Interns the names of the system calls that have rules. Returns false if memory runs out. */
 TTR_MUST bool meaning_add_call_names(struct meaning *meaning);
 
 /* Apply the entry and the exit of a system call. */

@@ -19,9 +19,9 @@ struct compiled_rule {
     const struct rule *rule;
     ttr_id name;     /* name of the span or counter; 0 = by event, see name_field */
     ttr_id category; /* 0 = unchanged */
-    ttr_id series;   /* COUNTER: schema that returns only the series */
+    ttr_id series; /* COUNTER rules: schema that hides the fields that are not series (series.c) */
     struct rule_field field[RULE_FIELDS_MAX];
-    uint64_t part; /* rules of the user: hash of what `*` matches, which begin and end share */
+    uint64_t part; /* user rules: hash of the text that `*` matches; equal for begin and end */
     struct rule_field name_field; /* rule.name "=FIELD" */
 };
 

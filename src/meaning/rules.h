@@ -46,8 +46,8 @@ enum rule_action {
     RULE_ASYNC_END,
     /* a counter: the series first, then the field that distinguishes counters of one name */
     RULE_COUNTER,
-    /* a counter that a text of the event names, at any depth: its name, the value, what
-     * distinguishes counters of one name */
+    /* a counter with its name in the event. Fields, at any nesting depth: name, value, and the
+     * field that distinguishes counters of one name */
     RULE_NAMED_COUNTER,
     /* mutexes: the mutex, and a status that is 0 for success */
     RULE_LOCK,   /* the thread waited for the mutex, and holds it from now on */
@@ -71,7 +71,7 @@ struct rule {
     uint8_t worlds;
     uint8_t action; /* enum rule_action */
     uint8_t lane;   /* enum rule_lane */
-    uint16_t group; /* spans: the same for the begin and the end */
+    uint16_t group; /* spans: number that the rules for begin and end share */
     /* alternatives are separated by `|`; a name after `?` is optional */
     const char *fields[RULE_FIELDS_MAX];
     /* name of the span or counter: a text; "*": the part of the event's name that `*` matches;

@@ -7,7 +7,8 @@
 
 #include "meaning/meaning.h"
 
-#define IDLE_STATE_NONE UINT32_MAX /* of cpu_idle: the CPU leaves the idle state; becomes -1 */
+/* state number of cpu_idle when the CPU leaves idle; shown as -1 */
+#define IDLE_STATE_NONE UINT32_MAX
 
 struct series_schema {
     const struct field_ops *ops; /* functions of the wrapped schema */

@@ -22,7 +22,7 @@ struct span {
     ttr_id name, category;
     uint32_t below; /* slot below plus 1; of a free slot the next free one */
     uint16_t group;
-    uint8_t family; /* of two classes that record the same spans, the one that began this one */
+    uint8_t family; /* which of two event classes that record the same spans began this one */
 };
 
 struct span_lane {

@@ -1,7 +1,7 @@
 /* ttr_interpret: a reader that changes events by the rules of their classes.
  *
  * Events are changed in the buffer of the input, and batches are parts of the input's batches. A
- * batch ends before an event that renames a thread, and before one with owed ends, which are a
+ * batch ends before an event that renames a thread, and before one with pending ends, which are a
  * batch of their own. A class of events is looked up by its schema: one load shows whether a rule
  * applies. */
 #include <tracetta/event_class.h>
@@ -12,10 +12,10 @@
 #include "base/status.h"
 #include "meaning/meaning.h"
 
-#define BATCH 64u /* owed ends per batch */
+#define BATCH 64u /* end events per batch */
 
 /* Values of meaning.rule_of; 0 = not compiled yet. */
-#define UNCHANGED 1u   /* no rule applies */
+#define UNCHANGED 1u   /* no rule applies to the event */
 #define THREAD_ONLY 2u /* no rule applies, but the event gets the running thread of its CPU */
 #define FIRST_RULE 3u  /* a rule applies: FIRST_RULE plus its index */
 
@@ -36,7 +36,8 @@ static void meaning_close(ttr_reader *base)
     alloc_free(alloc, meaning->track, meaning->tracks_n, sizeof *meaning->track);
     alloc_free(alloc, meaning->rule, meaning->rules_capacity, sizeof *meaning->rule);
     alloc_free(alloc, meaning->rule_of, meaning->rule_of_n, sizeof *meaning->rule_of);
-    alloc_free(alloc, meaning->owed, meaning->owed_capacity, sizeof *meaning->owed);
+    alloc_free(alloc, meaning->pending_ends, meaning->pending_ends_capacity,
+               sizeof *meaning->pending_ends);
     pair_map_free(&meaning->rule_by_name);
     pair_map_free(&meaning->async);
     pair_map_free(&meaning->flow_of);
@@ -229,14 +230,14 @@ static uint32_t skip_unchanged(const struct meaning *meaning, uint32_t at)
     return at;
 }
 
-/* Interprets events of the input's batch up to its end, to an event with owed ends, or to one that
- * must start a new batch. Returns false if memory runs out. */
+/* Interprets events of the input's batch up to its end, to an event with pending ends, or to one
+ * that must start a new batch. Returns false if memory runs out. */
 static bool interpret_batch(struct meaning *meaning)
 {
     const ttr_batch batch = meaning->batch;
     const struct source_state *source = NULL;
     uint32_t last = UINT32_MAX; /* source of the event before */
-    for (; !meaning->owed_n; meaning->at++) {
+    for (; !meaning->pending_ends_n; meaning->at++) {
         if (!source || !(source->worlds & RULE_KERNEL))
             meaning->at = skip_unchanged(meaning, meaning->at);
         if (meaning->at == batch.n)
@@ -268,23 +269,23 @@ static ttr_batch cut_events(struct meaning *meaning, uint32_t end)
                        .n = end - first};
 }
 
-/* Returns the ends that are owed, at most a batch of them. */
-static ttr_batch cut_owed_ends(struct meaning *meaning)
+/* Returns the next pending ends, at most BATCH of them. */
+static ttr_batch return_pending_ends(struct meaning *meaning)
 {
-    const size_t left = meaning->owed_n - meaning->owed_at;
-    const ttr_batch batch = {.event = meaning->owed + meaning->owed_at,
+    const size_t left = meaning->pending_ends_n - meaning->pending_ends_at;
+    const ttr_batch batch = {.event = meaning->pending_ends + meaning->pending_ends_at,
                              .n = left < BATCH ? (uint32_t)left : BATCH};
-    meaning->owed_at += batch.n;
-    if (meaning->owed_at == meaning->owed_n)
-        meaning->owed_at = meaning->owed_n = 0;
+    meaning->pending_ends_at += batch.n;
+    if (meaning->pending_ends_at == meaning->pending_ends_n)
+        meaning->pending_ends_at = meaning->pending_ends_n = 0;
     return batch;
 }
 
 static ttr_status meaning_read_batch(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct meaning *meaning = (struct meaning *)base;
-    if (meaning->owed_n) {
-        *batch = cut_owed_ends(meaning);
+    if (meaning->pending_ends_n) {
+        *batch = return_pending_ends(meaning);
         return TTR_OK;
     }
     if (meaning->first == meaning->batch.n) {
@@ -300,9 +301,9 @@ static ttr_status meaning_read_batch(ttr_reader *base, ttr_batch *batch, ttr_err
     if (!interpret_batch(meaning))
         return fail_memory(error);
     /* the event that owes ends is the last one before `at`, and comes after them */
-    const uint32_t end = meaning->at - (meaning->owed_n > 0);
-    *batch = end == meaning->first && meaning->owed_n ? cut_owed_ends(meaning)
-                                                      : cut_events(meaning, end);
+    const uint32_t end = meaning->at - (meaning->pending_ends_n > 0);
+    *batch = end == meaning->first && meaning->pending_ends_n ? return_pending_ends(meaning)
+                                                              : cut_events(meaning, end);
     return TTR_OK;
 }
 

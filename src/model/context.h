@@ -37,7 +37,7 @@ struct offer {
  * the values are written per event. */
 struct field_cache {
     ttr_field *field;
-    uint32_t n; /* capacity of `field` */
+    uint32_t n; /* number of elements that `field` has room for */
     /* names and types in `field` are set; done by field_ops.decode_cached */
     bool is_prepared;
     bool is_full; /* an event had more fields than `n` */
@@ -155,8 +155,8 @@ struct schema {
     uint64_t start_with; /* initial fields->state[1] of an iteration */
     /* the struct format with a writer that can copy the raw records of these events; NULL = none */
     const void *format;
-    const struct event_class
-        *event_class; /* declared properties of the events; NULL = undeclared */
+    /* declared properties of the events; NULL = undeclared */
+    const struct event_class *event_class;
     /* schema of the original events, for copies and for events with added fields; 0 = none */
     ttr_id base_schema;
     ttr_id packed; /* schema for copies of these events; 0 = not created yet */

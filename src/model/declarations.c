@@ -25,7 +25,8 @@ struct declaration_iter {
     const struct type_range *selector;
     uint32_t selector_n, selector_at;
     ttr_text selector_name;
-    ttr_text shown[SHOWN_MAX]; /* names of the last field's reference as displayed */
+    ttr_text shown[SHOWN_MAX]; /* path of the length or selector field of the last returned field:
+                                  displayed names */
     struct frame {
         const struct type *type;
         uint32_t at; /* index in `type` of the next member or element */

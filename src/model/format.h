@@ -261,8 +261,8 @@ struct bare_facts {
     uint64_t sequence; /* number of the packet, from 0 */
 };
 
-/* How packets without frames are received, one or more per datagram. The main file of their trace
- * comes in datagrams, too, or is known before. */
+/* Reception of packets without frames, one or more per datagram. The main file of the trace is
+ * received in datagrams too, or known before. */
 struct format_bare {
     /* Returns true if a datagram starts with a packet. */
     bool (*is_packet)(const uint8_t *bytes, size_t n);
@@ -270,10 +270,11 @@ struct format_bare {
     bool (*is_main)(const uint8_t *bytes, size_t n, bool *is_whole);
     /* Parses a main file. Returns NULL if it is invalid or incomplete. */
     void *(*open)(const uint8_t *bytes, size_t n, ttr_error *error);
-    /* Sets the facts of the packet at the start of the bytes. Returns false if none of the trace
-     * starts there, or it does not end in the n bytes. */
+    /* Sets the facts of the packet at the start of the bytes. Returns false if no packet of the
+     * trace starts there, or the packet is longer than the n bytes. */
     bool (*examine)(void *state, const uint8_t *bytes, size_t n, struct bare_facts *facts);
-    void (*close)(void *state); /* NULL is allowed */
+    /* Frees the result of `open`. A NULL state is allowed. */
+    void (*close)(void *state);
 };
 
 struct format {

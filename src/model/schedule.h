@@ -63,7 +63,7 @@ struct schedule_cpu {
 struct schedule_thread {
     uint32_t cpu; /* RUNNING: index of the CPU */
     uint8_t state;
-    bool is_recorded; /* it was the outgoing thread of a switch */
+    bool is_recorded; /* the state was recorded by a switch away from the thread */
 };
 
 struct schedule {

@@ -56,7 +56,8 @@ static bool set_module_of_event(ttr *t, const ttr_event *event, struct symbol_mo
         return true;
     char bytes[BUILD_ID_MAX];
     ttr_text id = field.value.type == TTR_TYPE_BYTES ? field.value.text : (ttr_text){bytes, 0};
-    if (field.value.type == TTR_TYPE_TEXT) /* of a format without bytes */
+    /* the format has no byte arrays: the build id is hexadecimal text */
+    if (field.value.type == TTR_TYPE_TEXT)
         id.n = parse_hex_bytes(field.value.text, bytes);
     if (id.n == 0)
         return true;

@@ -78,7 +78,8 @@ static void add_frame(const struct bare_packets *bare, struct file_frame *frame,
     file_frame_write(frames, frame);
 }
 
-static void add_main_frame(const struct bare_packets *bare, struct buffer *frames)
+/* Appends a frame with the metadata received so far, the main file of the trace. */
+static void append_main_file_frame(const struct bare_packets *bare, struct buffer *frames)
 {
     const char *name = bare->format->folder->main_file;
     struct file_frame frame = {.parts = 1,
@@ -164,7 +165,8 @@ static uint64_t release_held_packets(struct bare_packets *bare, struct buffer *f
 
 /* --- Metadata --- */
 
-/* Returns the offset of an equal piece, and its index in *i; SIZE_MAX if there is none. */
+/* Returns the offset in `main` of an equal piece of metadata, and sets *i to its index. Returns
+ * SIZE_MAX if no piece is equal. */
 static size_t find_piece(const struct bare_packets *bare, const uint8_t *bytes, size_t n,
                          uint32_t *i)
 {
@@ -175,8 +177,8 @@ static size_t find_piece(const struct bare_packets *bare, const uint8_t *bytes, 
     return SIZE_MAX;
 }
 
-/* Keeps a piece of the metadata as the last one. Returns false if nothing has changed, or a limit
- * refuses it. */
+/* Appends a piece of the metadata, after removing an equal piece that came earlier; a whole file
+ * replaces all pieces. Returns false if the metadata do not change, or would exceed a limit. */
 static bool keep_piece(struct bare_packets *bare, const uint8_t *bytes, size_t n, bool is_whole)
 {
     uint32_t i;
@@ -212,7 +214,7 @@ struct bare_result bare_packets_add(struct bare_packets *bare, const uint8_t *by
         if (!format->is_packet(bytes, n))
             result.garbage = n;
         else if (bare->trace && bare->streams_n == 0 && bare->is_main_given)
-            add_main_frame(bare, frames);
+            append_main_file_frame(bare, frames);
         if (result.garbage == 0 && bare->trace)
             result.garbage = add_packets(bare, bytes, n, frames);
         else if (result.garbage == 0)
@@ -228,7 +230,7 @@ struct bare_result bare_packets_add(struct bare_packets *bare, const uint8_t *by
     format->close(bare->trace);
     bare->trace = trace;
     result.has_main_changed = true;
-    add_main_frame(bare, frames);
+    append_main_file_frame(bare, frames);
     result.garbage = release_held_packets(bare, frames);
     return result;
 }

@@ -13,9 +13,9 @@
 #include "model/format.h"
 
 #define BARE_STREAMS_MAX 256u
-#define BARE_PIECES_MAX 256u            /* datagrams with metadata */
-#define BARE_MAIN_MAX ((size_t)4 << 20) /* bytes of metadata */
-#define BARE_ATTEMPTS_MAX 1024u         /* number of times that metadata are parsed */
+#define BARE_PIECES_MAX 256u            /* maximum number of datagrams with metadata */
+#define BARE_MAIN_MAX ((size_t)4 << 20) /* maximum size of the metadata in bytes */
+#define BARE_ATTEMPTS_MAX 1024u         /* maximum number of attempts to parse the metadata */
 
 struct bare_stream {
     uint64_t class_id, number;
@@ -25,10 +25,10 @@ struct bare_stream {
 struct bare_packets {
     const struct alloc *alloc;
     const struct format *format;
-    uint64_t session;   /* of the frames */
+    uint64_t session;   /* session number of the frames */
     void *trace;        /* state of format->bare; NULL = the metadata are unknown */
-    bool is_main_given; /* the metadata were known before; those that arrive are ignored */
-    struct buffer main; /* metadata */
+    bool is_main_given; /* the caller supplied the metadata; received metadata are ignored */
+    struct buffer main; /* metadata received so far */
     uint32_t pieces[BARE_PIECES_MAX]; /* sizes of the datagrams in `main` */
     uint32_t pieces_n, attempts;
     struct buffer held; /* datagrams that wait for the metadata, each after its size (32 bits) */
@@ -39,7 +39,7 @@ struct bare_packets {
 
 /* Counts of one datagram. */
 struct bare_result {
-    uint64_t garbage;      /* bytes that are no packet */
+    uint64_t garbage;      /* number of bytes that belong to no packet */
     uint64_t dropped;      /* packets that could not be held */
     bool has_main_changed; /* the first frame replaces the metadata */
 };

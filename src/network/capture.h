@@ -12,7 +12,7 @@
 #define CAPTURE_STEM_MAX 128u
 
 struct capture {
-    bool is_folder;    /* parts are folders, of which the caller creates the files */
+    bool is_folder;    /* each part is a folder; the caller creates the files in it */
     int fd;            /* -1 = no file is open */
     uint64_t size;     /* bytes in the file */
     uint64_t begun_ms; /* socket_now_ms of its creation */

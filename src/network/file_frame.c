@@ -1,4 +1,5 @@
-/* Encoding and decoding of frames. */
+/* Encodes and decodes the frames in which the files of a trace are sent (file_frame.h has the byte
+ * layout). */
 #include "network/file_frame.h"
 
 #include <zlib.h>
@@ -7,7 +8,7 @@
 
 static const uint8_t magic[4] = {0xD7, 'T', 'R', 'F'};
 
-/* Returns the CRC-32 of a frame as in zlib. It covers all bytes after the field itself. */
+/* Returns the CRC-32 (zlib) of all bytes of a frame after its checksum field. */
 static uint32_t compute_checksum(const uint8_t *bytes, size_t n)
 {
     return (uint32_t)crc32_z(0, bytes + 12, n - 12);

@@ -217,7 +217,7 @@ ttr_status folder_capture_add_part(struct folder_capture *folder, struct capture
 
 /* Returns the length of the folder in the path of a file, with the slash. Returns SIZE_MAX if its
  * last name is another one. */
-static size_t folder_of(const char *path, const char *last)
+static size_t get_folder_length(const char *path, const char *last)
 {
     const char *slash = strrchr(path, '/');
     const size_t n = slash ? (size_t)(slash - path) + 1 : 0;
@@ -231,7 +231,7 @@ ttr_status folder_capture_replace(const struct folder_capture *folder, struct ca
     const struct part_file *first = NULL;
     for (size_t i = 0; i < folder->files_n; i++) {
         const struct part_file *file = &folder->files[i];
-        if (!file->missing_n && folder_of(file->name, main_file) != SIZE_MAX &&
+        if (!file->missing_n && get_folder_length(file->name, main_file) != SIZE_MAX &&
             (!first || file->number < first->number))
             first = file;
     }
@@ -240,7 +240,7 @@ ttr_status folder_capture_replace(const struct folder_capture *folder, struct ca
     struct frame_part part = {.bytes = content->bytes, .n = content->n};
     struct part_file file = {.parts = &part, .parts_n = 1};
     const int n = snprintf(file.name, sizeof file.name, "%.*s%s",
-                           (int)folder_of(first->name, main_file), first->name, name);
+                           (int)get_folder_length(first->name, main_file), first->name, name);
     if (n < 0 || (size_t)n >= sizeof file.name)
         return fail(error, TTR_E_LIMIT, NO_OFFSET, "the path of %s is too long", name);
     return write_part_file(capture, &file, error);

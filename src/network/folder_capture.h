@@ -23,7 +23,7 @@ struct part_file {
     struct frame_part *parts;
     uint32_t parts_n, missing_n;
     size_t bytes; /* bytes of all parts */
-    bool is_fed;  /* a reader got it (receiver_feed.c) */
+    bool is_fed;  /* receiver_feed.c has returned the file to a reader */
 };
 
 struct folder_capture {

@@ -9,7 +9,8 @@
 enum framer_result {
     FRAMER_PACKET,     /* *packet is the next packet */
     FRAMER_NEEDS_MORE, /* no packet is complete */
-    FRAMER_HOSTILE     /* finding a packet costs too much: the input is made for that */
+    FRAMER_HOSTILE /* the search for a packet exceeds its limit, as in input made to slow a receiver
+                      down */
 };
 
 struct framed_packet {
@@ -22,10 +23,10 @@ struct packet_framer {
     const struct format_transfer *format;
     uint64_t packet_max;
     struct buffer buffer;
-    size_t at;               /* index in the buffer of the first byte that was not consumed */
-    size_t checked;          /* while lost: bytes from `at` on that start no packet */
-    bool is_lost;            /* bytes were skipped, and no packet was found since */
-    bool is_ended;           /* no more bytes follow */
+    size_t at;      /* index in the buffer of the first byte that was not consumed */
+    size_t checked; /* while is_lost: number of bytes from `at` on at which no packet starts */
+    bool is_lost;   /* bytes were skipped, and no packet has been found yet */
+    bool is_ended;  /* no more bytes follow */
     uint64_t received, work; /* bytes received, and bytes examined while lost */
     uint64_t garbage;        /* number of bytes skipped */
 };

@@ -41,13 +41,13 @@ struct remote_stream {
     uint32_t id;
     uint32_t merged_id; /* stream in the merged trace */
     struct counter_window window;
-    /* of packets with several events: events before the first packet, up to the end of the last
-     * one, and in all that arrived */
+    /* counts of events, if has_events: before the first packet, up to the end of the last packet,
+     * and in all received packets */
     bool has_first; /* `first_counter` and `first_hash` are those of its first packet */
     uint32_t first_counter, first_hash;
     bool has_events;
     uint64_t events_first, events_end, events_seen;
-    bool is_written; /* an event of the stream was written, the last one with this counter */
+    bool is_written; /* `written` is valid: the counter of the last event that was written */
     uint32_t written;
 };
 
@@ -59,20 +59,22 @@ struct remote {
     /* functions for packets of the format; NULL = bytes are stored as they come */
     const struct format_transfer *transfer;
     struct address address;
-    uint64_t id; /* differs per source of the receiver */
+    uint64_t id; /* unique number of the source in the receiver */
     char peer[ADDRESS_TEXT_MAX];
-    int fd;                    /* connection; -1 = datagrams, or the connection has ended */
-    bool is_stream;            /* the source came by a connection */
-    bool has_begun;            /* the file exists, or the source is part of the merged trace */
-    bool is_blocked;           /* a limit was exceeded; the packets of the peer are dropped */
-    uint64_t blocked_until_ms; /* socket_now_ms of the end; 0 = while the peer sends */
-    unsigned sessions;         /* restarts of the peer since sessions_ms */
-    uint64_t sessions_ms;      /* socket_now_ms of the start of the count */
-    bool is_ended;             /* remove the source after its queue is written */
-    bool is_counted;           /* all streams are tracked */
-    bool is_discarding;        /* after a reconnection: discard events that have arrived */
-    uint64_t discard_until;    /* value of received.bytes at which discarding ends */
-    /* ports of the earlier connections of the sender, by its own account */
+    int fd;          /* connection; -1 = datagrams, or the connection has ended */
+    bool is_stream;  /* the source sends over a connection, not by datagrams */
+    bool has_begun;  /* the file exists, or the source is part of the merged trace */
+    bool is_blocked; /* a limit was exceeded; the packets of the peer are dropped */
+    /* socket_now_ms at which the block ends; 0 = when the peer is silent */
+    uint64_t blocked_until_ms;
+    unsigned sessions;      /* restarts of the peer since sessions_ms */
+    uint64_t sessions_ms;   /* socket_now_ms of the start of the count */
+    bool is_ended;          /* remove the source after its queue is written */
+    bool is_counted;        /* no stream exceeded RECEIVER_SOURCE_STREAMS: losses of all streams are
+                               counted */
+    bool is_discarding;     /* after a reconnection: discard events that have arrived */
+    uint64_t discard_until; /* value of received.bytes at which discarding ends */
+    /* local ports of earlier connections, as the sender reported them */
     uint16_t ports[RECEIVER_PORTS_MAX];
     size_t ports_n;
     uint64_t heard_bytes;        /* framer.received at heard_ms */
@@ -84,7 +86,7 @@ struct remote {
     struct buffer head; /* packets that are repeated at the head of each file */
     struct remote_stream *streams;
     size_t streams_n, streams_capacity;
-    struct pair_map stream_index; /* (id, 0) to an index in `streams` */
+    struct pair_map stream_index; /* maps (stream id, 0) to an index in `streams` */
     struct capture capture;
     struct packet_losses noted;  /* losses before the current file */
     struct packet_losses stored; /* losses in the losses file of the current folder */
@@ -112,14 +114,15 @@ struct ttr_receiver {
     bool is_feed;                /* packets of frames wait for ttr_receiver_read */
     struct remote *fed;          /* source of the packet that the reader peeked; NULL = none */
     struct part_file *fed_file;  /* main file that the reader peeked; NULL = a packet */
-    size_t fed_n;                /* bytes in the queue of the peeked packet */
-    struct buffer fed_bytes;     /* a main file */
+    size_t fed_n;                /* size of the peeked packet in the queue */
+    struct buffer fed_bytes;     /* content of the peeked main file */
     bool has_stream_output;      /* the output is the bytes of one source without packets */
     struct address last_refused; /* peer of the last refused datagram, which is reported once */
     /* bytes of the merged trace that its output has not accepted; complete packets but the first */
     struct buffer partial;
-    ttr_receiver_totals ended; /* sums of ended sources, and counts of no source */
-    ttr_status status;         /* status of the first failure */
+    /* sums over the ended sources, and counts that belong to no source */
+    ttr_receiver_totals ended;
+    ttr_status status; /* status of the first failure */
     ttr_error error;
     uint8_t *datagram;
     /* metadata of packets that come without them, and their format; NULL = none were given */
@@ -157,8 +160,8 @@ void remote_end_connection(struct remote *remote);
 /* Ends sources that were silent for too long. */
 void remote_check_idle(struct remote *remote, uint64_t now_ms);
 
-/* Returns true if the source sends frames (file_frame.h). */
-static inline bool remote_has_frames(const struct remote *remote)
+/* Returns true if the source sends a trace of several files as frames (file_frame.h). */
+static inline bool remote_sends_file_frames(const struct remote *remote)
 {
     return remote->transfer == &file_frame_transfer;
 }
@@ -168,7 +171,8 @@ bool remote_has_room(const struct remote *remote);
 
 /* --- remote_counts.c --- */
 
-/* Adds the number of a packet to its stream. Returns COUNTER_NEW if the stream is not tracked. */
+/* Records the sequence number of a packet in the window of its stream. Returns COUNTER_NEW if the
+ * stream is not tracked. */
 enum counter_result remote_count_packet(struct remote *remote, const struct packet_facts *facts);
 
 /* Removes a duplicate from the counts: the sender repeated it after a reconnection. */
@@ -210,9 +214,8 @@ void remote_store_losses(struct remote *remote, uint64_t wait_ms);
 
 /* --- remote_output.c --- */
 
-#define RECEIVER_OUTPUT_WAIT_MS                                       \
-    10000 /* time for a final write to an output that accepts nothing \
-           */
+/* time for a final write to an output that accepts nothing */
+#define RECEIVER_OUTPUT_WAIT_MS 10000
 
 /* Prepares the output of a source and reports its begin. Returns false after a failure. */
 bool remote_open_output(struct remote *remote);

@@ -20,7 +20,7 @@ static uint64_t hash_trace(const struct remote *remote, const char *name, size_t
     return hash;
 }
 
-/* Sets *packet to a main file that the reader does not know. Returns false if there is none. */
+/* Sets *packet to a main file that the reader has not read yet. Returns false if all were read. */
 static bool peek_main_file(struct remote *remote, struct fed_packet *packet)
 {
     struct ttr_receiver *receiver = remote->receiver;
@@ -66,7 +66,7 @@ static bool find_packet(struct ttr_receiver *receiver, struct fed_packet *packet
     receiver->fed_file = NULL;
     for (size_t i = 0; i < receiver->sources_n; i++) {
         struct remote *remote = receiver->sources[i];
-        if (!remote_has_frames(remote) || !remote->has_begun ||
+        if (!remote_sends_file_frames(remote) || !remote->has_begun ||
             (!peek_main_file(remote, packet) && !peek_queue(remote, packet)))
             continue;
         receiver->fed = remote;

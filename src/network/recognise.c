@@ -7,8 +7,9 @@
 #include "formats/table.h"
 #include "network/file_frame.h"
 
-#define PEEK_PADDING 64u  /* zeros after the bytes, which bids may read */
-#define RECOGNISE_MIN 64u /* bytes that are awaited */
+#define PEEK_PADDING 64u /* zero bytes after the input, which format bids may read */
+/* minimum number of bytes before formats bid, unless the stream has ended */
+#define RECOGNISE_MIN 64u
 
 /* Returns the format that a frame names. */
 static const struct format *recognise_frame(const uint8_t *bytes, size_t n, uint64_t packet_max)

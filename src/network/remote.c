@@ -141,7 +141,7 @@ static void accept_part(struct remote *remote, const struct framed_packet *packe
     if (file_frame_parse(packet->bytes, packet->n, &frame))
         status = folder_capture_add_part(&remote->parts, capture, &frame, &is_refused, &error);
     if (is_refused) {
-        /* its bytes count once */
+        /* count the bytes as garbage only */
         remote->received.packets--;
         remote->received.bytes -= packet->n;
         *(remote->is_stream ? &remote->framer.garbage : &remote->received.garbage) += packet->n;
@@ -186,11 +186,11 @@ static void accept_packet(struct remote *remote, const struct framed_packet *pac
         received->has_epoch = true;
         received->epoch_ns = facts->epoch_ns;
     }
-    if (remote_has_frames(remote) && facts->is_head) {
+    if (remote_sends_file_frames(remote) && facts->is_head) {
         accept_part(remote, packet);
         return;
     }
-    if (remote_has_frames(remote) && result == COUNTER_DUPLICATE)
+    if (remote_sends_file_frames(remote) && result == COUNTER_DUPLICATE)
         return; /* a file with a packet twice would have its events twice */
     received->events += facts->events;
     received->uncounted_packets += remote->bare != NULL;
@@ -246,8 +246,8 @@ static struct remote *find_resumable(const struct remote *remote, uint64_t epoch
     return found_n == 1 ? found : NULL;
 }
 
-/* Gives the state of a resumed source to the source of the new connection. Returns the resumed
- * source, which has the new connection; the new one is empty and ended. */
+/* Moves a new connection from its own source to the resumed source. Returns the resumed source; the
+ * other one is empty and ended. */
 static struct remote *resume_remote(struct remote *resumed, struct remote *remote)
 {
     struct packet_framer framer = resumed->framer;
@@ -258,7 +258,8 @@ static struct remote *resume_remote(struct remote *resumed, struct remote *remot
     if (resumed->fd >= 0)
         (void)close(resumed->fd);
     resumed->fd = remote->fd;
-    resumed->address = remote->address; /* the port, which the sender names when it returns */
+    /* keep the new port, which the sender reports when it reconnects */
+    resumed->address = remote->address;
     resumed->heard_ms = remote->heard_ms;
     resumed->received.resumed++;
     resumed->is_discarding = true;
@@ -420,7 +421,7 @@ struct peer_datagram {
     const struct format_transfer *transfer;
     const uint8_t *bytes;
     size_t n;
-    uint64_t packet_max; /* bytes of a packet */
+    uint64_t packet_max; /* maximum size of a packet in bytes */
 };
 
 static struct remote *find_remote_of_peer(const struct ttr_receiver *receiver,

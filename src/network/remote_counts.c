@@ -76,7 +76,7 @@ void remote_update_counts(struct remote *remote)
     ttr_received *received = &remote->received;
     received->lost = received->before_first = received->late = received->duplicates = 0;
     received->lost_packets = 0;
-    received->is_complete = remote->is_counted && (!remote_has_frames(remote) ||
+    received->is_complete = remote->is_counted && (!remote_sends_file_frames(remote) ||
                                                    folder_capture_is_complete(&remote->parts));
     for (size_t i = 0; i < remote->streams_n; i++) {
         const struct counter_window *window = &remote->streams[i].window;

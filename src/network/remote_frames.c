@@ -19,7 +19,7 @@
 /* A frame in the queue. */
 struct queued_frame {
     struct file_frame frame;
-    size_t offset, n; /* in the queue */
+    size_t offset, n; /* offset and size of the frame in the queue */
     bool is_written;
 };
 
@@ -36,11 +36,11 @@ bool remote_must_rotate(const struct remote *remote, size_t n)
 
 /* Returns the distance of a frame from the next number of its file: 0 = it is the next one, less =
  * it is late, more = earlier ones are missing. */
-static int32_t distance_from_next(struct remote *remote, const struct file_frame *frame)
+static int32_t get_distance_from_next(struct remote *remote, const struct file_frame *frame)
 {
     const uint32_t at = remote_find_stream(remote, frame->file);
     if (at == UINT32_MAX)
-        return 0; /* not tracked */
+        return 0; /* the file is not tracked: do not wait */
     const struct remote_stream *stream = &remote->streams[at];
     return (int32_t)(frame->number - (stream->is_written ? stream->written + 1 : 0));
 }
@@ -50,7 +50,7 @@ static ttr_status write_frame(struct remote *remote, const struct file_frame *fr
 {
     ttr_status status = TTR_OK;
     const uint32_t at = remote_find_stream(remote, frame->file);
-    if (at != UINT32_MAX && distance_from_next(remote, frame) >= 0) {
+    if (at != UINT32_MAX && get_distance_from_next(remote, frame) >= 0) {
         remote->streams[at].is_written = true;
         remote->streams[at].written = frame->number;
     }
@@ -109,7 +109,7 @@ static ttr_status write_in_order(struct remote *remote, struct queued_frame *lis
     ttr_status status = TTR_OK;
     qsort(list, n, sizeof *list, compare_numbers);
     for (size_t i = 0; i < n && status == TTR_OK; i++) {
-        if (!is_expired && distance_from_next(remote, &list[i].frame) > 0)
+        if (!is_expired && get_distance_from_next(remote, &list[i].frame) > 0)
             continue;
         status = write_frame(remote, &list[i].frame, error);
         list[i].is_written = true;
@@ -162,7 +162,7 @@ ttr_status remote_flush_frames(struct remote *remote, bool is_final, ttr_error *
     struct queued_frame first;
     while (status == TTR_OK && remote->queue_at < remote->queue.n) {
         const bool is_valid = parse_first(remote, &first);
-        if (is_valid && distance_from_next(remote, &first.frame) > 0)
+        if (is_valid && get_distance_from_next(remote, &first.frame) > 0)
             return flush_out_of_order(remote, is_final, error);
         if (is_valid)
             status = write_frame(remote, &first.frame, error);

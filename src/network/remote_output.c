@@ -48,7 +48,7 @@ bool remote_open_output(struct remote *remote)
         capture_init(&remote->capture, receiver->folder, remote->peer, "");
         (void)first_extension(remote->format, remote->extension, sizeof remote->extension);
         remote->capture.extension = remote->extension;
-        remote->capture.is_folder = remote_has_frames(remote);
+        remote->capture.is_folder = remote_sends_file_frames(remote);
         ttr_status status = capture_create(&remote->capture, &receiver->next_number, &error);
         if (status != TTR_OK) {
             receiver_fail(receiver, status, &error);
@@ -84,7 +84,7 @@ static void compact_queue(struct remote *remote)
 }
 
 /* Returns the size of the packet at the start of the queue. */
-static size_t first_packet_size(const struct remote *remote)
+static size_t get_first_packet_size(const struct remote *remote)
 {
     return (size_t)remote->transfer->get_size(remote->queue.bytes + remote->queue_at, UINT32_MAX);
 }
@@ -123,7 +123,7 @@ void remote_write_losses(struct remote *remote)
     const struct packet_losses losses = remote_get_losses(remote);
     struct buffer packet;
     ttr_error error = {0};
-    if (remote_has_frames(remote))
+    if (remote_sends_file_frames(remote))
         remote_store_losses(remote, 0);
     remote_reset_losses(remote);
     if (remote->capture.fd < 0 || !remote->transfer || !remote->transfer->write_losses ||
@@ -193,7 +193,7 @@ static ttr_status rotate_output(struct remote *remote, ttr_error *error)
 }
 
 /* Returns the number of bytes, from the start of the queue, that the current file may have. */
-static size_t bytes_before_rotation(const struct remote *remote)
+static size_t count_bytes_before_rotation(const struct remote *remote)
 {
     size_t left = remote->queue.n - remote->queue_at;
     uint64_t limit = remote->receiver->options.rotate_bytes;
@@ -201,16 +201,16 @@ static size_t bytes_before_rotation(const struct remote *remote)
         return left;
     size_t n = count_complete_packets(
         remote, remote->capture.size < limit ? (size_t)(limit - remote->capture.size) : 0);
-    return n ? n : first_packet_size(remote);
+    return n ? n : get_first_packet_size(remote);
 }
 
 static ttr_status flush_to_files(struct remote *remote, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     while (status == TTR_OK && remote->queue_at < remote->queue.n) {
-        if (remote_must_rotate(remote, remote->transfer ? first_packet_size(remote) : 0))
+        if (remote_must_rotate(remote, remote->transfer ? get_first_packet_size(remote) : 0))
             status = rotate_output(remote, error);
-        size_t n = bytes_before_rotation(remote);
+        size_t n = count_bytes_before_rotation(remote);
         if (status == TTR_OK)
             status = append_to_output(remote, remote->queue.bytes + remote->queue_at, n, error);
         if (status == TTR_OK)
@@ -265,7 +265,7 @@ static void move_packet(struct remote *remote)
     if (!receiver->is_merged_begun)
         buffer_add(partial, transfer->merged_head, transfer->merged_head_n);
     receiver->is_merged_begun = true;
-    size_t n = first_packet_size(remote), at = partial->n;
+    size_t n = get_first_packet_size(remote), at = partial->n;
     struct packet_facts facts = {0};
     const uint8_t *packet = remote->queue.bytes + remote->queue_at;
     (void)transfer->parse(packet, n, &facts);
@@ -310,7 +310,7 @@ void remote_flush(struct remote *remote, bool is_final)
     if (receiver->is_feed) {
         /* ttr_receiver_read consumes the queue */
     } else if (receiver->folder) {
-        ttr_status status = remote_has_frames(remote)
+        ttr_status status = remote_sends_file_frames(remote)
                                 ? remote_flush_frames(remote, is_final, &error)
                                 : flush_to_files(remote, &error);
         if (status != TTR_OK)
@@ -318,7 +318,7 @@ void remote_flush(struct remote *remote, bool is_final)
     } else {
         flush_to_merged(remote, is_final);
     }
-    if (remote_has_frames(remote))
+    if (remote_sends_file_frames(remote))
         remote_store_losses(remote, LOSSES_MS);
     compact_queue(remote);
 }
@@ -331,7 +331,7 @@ void remote_limit_queue(struct remote *remote)
     if (!drops || !remote->transfer)
         return;
     while (remote->queue.n - remote->queue_at > options->queue_bytes) {
-        size_t n = first_packet_size(remote);
+        size_t n = get_first_packet_size(remote);
         struct packet_facts facts = {0};
         (void)remote->transfer->parse(remote->queue.bytes + remote->queue_at, n, &facts);
         remote->received.dropped++;

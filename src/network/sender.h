@@ -56,7 +56,7 @@ TTR_MUST ttr_status sender_send_datagram(struct ttr_sender *sender, ttr_error *e
 /* Waits until a TCP peer has acknowledged all bytes. Makes a lost connection again. */
 TTR_MUST ttr_status sender_await_arrival(struct ttr_sender *sender, ttr_error *error);
 
-/* Returns false if the caller wants to stop. */
+/* Returns false if options.goes_on requests to stop. */
 bool sender_should_continue(const struct ttr_sender *sender);
 
 /* Fails with TTR_AGAIN. */

@@ -103,7 +103,7 @@ static bool is_peer_lost(struct ttr_sender *sender)
     sender->checked_ms = now_ms;
     if (getsockopt(sender->fd, IPPROTO_TCP, TCP_INFO, &about, &size) != 0)
         return false;
-    /* one repetition or probe may just be under way */
+    /* the first repetition or probe may not be answered yet */
     const bool is_repeating = about.tcpi_retransmits > 1 || about.tcpi_probes > 1;
     return is_repeating && about.tcpi_last_ack_recv > PEER_LIMIT_MS;
 }
@@ -260,7 +260,7 @@ ttr_status sender_send_datagram(struct ttr_sender *sender, ttr_error *error)
             continue;
         }
         if (errno == EHOSTUNREACH || errno == ENETUNREACH || errno == ENETDOWN) {
-            sender->sent.refused++; /* the network may come back */
+            sender->sent.refused++; /* the network may recover: count the datagram as refused */
             return TTR_OK;
         }
         if (errno != EAGAIN && errno != EINTR && errno != ENOBUFS)

@@ -17,8 +17,8 @@
 #include "model/context.h"
 #include "network/file_frame.h"
 
-#define PART_BYTES ((size_t)16 << 10)     /* content of a part of a file */
-#define HEAD_BYTES_MAX ((size_t)16 << 20) /* bytes of all files in parts */
+#define PART_BYTES ((size_t)16 << 10)     /* maximum size of the content of one part */
+#define HEAD_BYTES_MAX ((size_t)16 << 20) /* maximum size of all files that are sent in parts */
 #define NAMES_MAX 4096u                   /* stream files of a trace */
 
 /* A stream file. */

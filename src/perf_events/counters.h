@@ -10,7 +10,7 @@ struct counter {
     const char *name, *alias; /* name and alias as in `perf list`; the alias may be NULL */
     uint32_t type;            /* perf_event_attr.type */
     uint64_t config;
-    /* the counter measures time or work: it is sampled at a frequency, not at each occurrence */
+    /* the counter measures time or work, so it is sampled at a frequency, not at each occurrence */
     bool is_clock;
 };
 

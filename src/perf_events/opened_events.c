@@ -418,7 +418,7 @@ void opened_events_enable(const struct opened_events *opened_events, bool is_on)
 
 uint64_t opened_events_lost_count(const struct opened_events *opened_events)
 {
-    uint64_t lost = 0, values[3]; /* as read() returns them: value, id, lost */
+    uint64_t lost = 0, values[3]; /* values: as read() returns them: value, id, lost */
     for (size_t i = 0; i < opened_events->events_n && opened_events->counts_lost; i++)
         for (size_t k = 0; k < opened_events->events[i].n; k++)
             if (!opened_events->events[i].attr.write_backward &&

@@ -67,7 +67,7 @@ struct ring_site {
 
 struct rings {
     struct trace_functions trace;
-    pthread_mutex_t lock; /* protects additions */
+    pthread_mutex_t lock; /* held while an element of `points` or `sites` is added */
     uint32_t points_n, sites_n;
     struct ring_point *points[POINTS_MAX]; /* elements: atomic */
     struct ring_site *sites[SITES_MAX];    /* elements: atomic */
@@ -91,7 +91,8 @@ static void *open_library(void)
     return library ? library : dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* The library stays loaded, because its trace points live until the process ends. */
+/* Loads the functions of libtracetta-trace, which stays loaded: its trace points live until the
+ * process ends. Returns false if the library or a function is missing. */
 static bool load_functions(struct trace_functions *functions)
 {
     struct {

@@ -79,10 +79,10 @@ bool rings_parse_event(const uint8_t *event, size_t n, struct rings_event *parts
 
 struct declaration {
     const char *name;
-    size_t name_n;    /* without attributes */
-    uint8_t encoding; /* without flags */
-    uint8_t format;   /* of a struct: number of its members */
-    uint16_t count;   /* of an array of fixed length */
+    size_t name_n;    /* length of the name without attributes */
+    uint8_t encoding; /* encoding without its flags */
+    uint8_t format;   /* display format; for a struct, the number of members */
+    uint16_t count;   /* number of elements of an array of fixed length */
     bool is_fixed, is_counted;
 };
 

@@ -1,4 +1,5 @@
-/* Leaves: parts of a statement that are computed over columns instead of by SQLite.
+/* Leaves. A leaf is a part of a statement that the column scan runs instead of SQLite: a SELECT
+ * over one table, with nothing below it in the plan.
  *
  * leaf_plan.c finds the SELECTs of a statement that are leaves, and rewrites the statement, with
  * the results of the leaves as tables.  Two kinds:
@@ -37,7 +38,8 @@ enum leaf_function {
 
 /* Values of a percentile, kept until the end; percentiles of the same values share them. */
 struct leaf_values {
-    uint32_t op, filter; /* operations; filter: SQL_NONE = none */
+    uint32_t op, filter; /* numbers of operations: the argument, and the condition of FILTER
+                            (SQL_NONE = none) */
     uint32_t *group;     /* number of the group of each value; NULL if there is one group */
     int64_t *value;
     size_t n, capacity, group_capacity;
@@ -47,8 +49,8 @@ struct leaf_values {
 struct leaf_aggregate {
     uint8_t function; /* enum leaf_function */
     uint8_t type;     /* ttr_store_type of the result */
-    uint32_t op;      /* argument; SQL_NONE for count(*) */
-    uint32_t filter;  /* condition of FILTER; SQL_NONE = none */
+    uint32_t op;      /* operation that computes the argument; SQL_NONE for count(*) */
+    uint32_t filter;  /* operation of the FILTER condition; SQL_NONE = none */
     bool is_whole;    /* a total or average of integers that is computed from their exact sum */
     double percent;
     size_t values; /* percentile: index of its values in leaf->values */
@@ -76,10 +78,10 @@ struct leaf {
     uint8_t kind; /* enum leaf_kind */
     bool is_sorted, is_grouped;
     struct vector_program program;
-    uint32_t inner; /* condition of a derived table; SQL_NONE = none */
+    uint32_t inner; /* operation of the derived table's WHERE condition; SQL_NONE = none */
     uint32_t conditions[LEAF_CONDITIONS_MAX];
     uint32_t conditions_n;
-    uint64_t from, to; /* rows that the conditions leave */
+    uint64_t from, to; /* range of rows in which the conditions can hold */
     /* LEAF_GROUP */
     struct leaf_key keys[SQL_TERMS_MAX];
     uint32_t keys_n;
@@ -88,11 +90,12 @@ struct leaf {
     struct leaf_values values[LEAF_AGGREGATES_MAX];
     size_t values_n;
     size_t groups_n, groups_capacity;
-    uint32_t *order; /* groups in the order of the result; NULL = as they are */
+    uint32_t *order; /* numbers of the groups in the order of the result; NULL = in order of their
+                        numbers */
     /* LEAF_ROWS */
     struct leaf_order orders[SQL_TERMS_MAX];
     uint32_t orders_n;
-    uint64_t limit; /* rows; UINT64_MAX = all */
+    uint64_t limit; /* maximum number of rows of the result; UINT64_MAX = no limit */
     uint64_t *rows;
     size_t rows_n, rows_capacity;
     int64_t *order_values; /* top-N: values by which the rows are ordered, orders_n per row */
@@ -109,19 +112,21 @@ enum leaf_result leaf_run(struct leaf *leaf);
 
 /* The selected rows of a block. */
 struct leaf_block {
-    uint16_t at[VECTOR_ROWS]; /* indexes in the block */
+    uint16_t at[VECTOR_ROWS]; /* indexes of the selected rows in the block */
     uint32_t n;
     const uint8_t *mask;
 };
 
-/* Add a block, and finish (leaf_group.c, leaf_rows.c).  Return false if memory is exhausted. */
+/* Add the selected rows of a block to the result; complete the result after the last block
+ * (leaf_group.c, leaf_rows.c).  Return false if memory is exhausted. */
 bool leaf_group_start(struct leaf *leaf);
 bool leaf_group_add(struct leaf *leaf, const struct leaf_block *block);
 bool leaf_group_finish(struct leaf *leaf);
 bool leaf_rows_add(struct leaf *leaf, const struct leaf_block *block);
 void leaf_rows_finish(struct leaf *leaf);
 
-/* Percentiles (leaf_percentile.c). */
+/* Collect the values of percentiles and sort them by group (leaf_percentile.c).  Return false if
+ * memory is exhausted. */
 bool leaf_values_add(struct leaf *leaf, struct leaf_values *values, const uint32_t *groups,
                      const struct leaf_block *block);
 bool leaf_values_finish(struct leaf *leaf, struct leaf_values *values);
@@ -139,18 +144,19 @@ char *leaf_plan(ttr_query *query, const char *sql, struct leaf **leaves);
 /* Frees the leaves of a statement. */
 void leaf_free_all(struct leaf *leaves);
 
-/* Returns the leaf of a number, of any statement of the query; NULL if there is none. */
+/* Returns the leaf with that number, of any statement of the query; NULL if no leaf has it. */
 struct leaf *leaf_find(const ttr_query *query, int64_t number);
 
 /* --- Tables of results (leaf_table.c) --- */
 
-/* Name of the table of results: tracetta_leaf(number). */
+/* Name of the table-valued function that returns the result of a leaf: tracetta_leaf(number). */
 #define LEAF_TABLE "tracetta_leaf"
 
-/* Sets the leaf that a constraint of a table names, for EXPLAIN; NULL if it is not known yet. */
+/* Returns the leaf with the number that a constraint requires, for EXPLAIN; NULL if SQLite does not
+ * know the value yet. */
 struct leaf *leaf_of_constraint(const ttr_query *query, sqlite3_index_info *info, int constraint);
 
-/* Adds the table to a database.  Returns a status of SQLite. */
+/* Registers tracetta_leaf in a database.  Returns a status of SQLite. */
 int leaf_add_table(ttr_query *query);
 
 #endif

@@ -1,9 +1,11 @@
-/* Aggregates that leaves know. */
+/* Parses the aggregate functions that a leaf can compute: a leaf is a part of a statement that the
+ * column scan runs instead of SQLite. */
 #include <stdlib.h>
 
 #include "query/leaf_plan.h"
 
-#define EXACT_SUMS 3043000 /* version of SQLite from which on sums are compensated */
+/* first version of SQLite that sums doubles with compensation (Kahan-Babuska) */
+#define EXACT_SUMS 3043000
 
 static const struct {
     const char *name;
@@ -55,7 +57,7 @@ static bool find_percent(struct leaf_planner *planner, const struct sql_expressi
     return aggregate->percent >= 0 && aggregate->percent <= 100;
 }
 
-/* Finds or adds the values that a percentile needs. */
+/* Sets aggregate->values to the values of an equal percentile, or to new ones. */
 static void share_values(struct leaf *leaf, struct leaf_aggregate *aggregate)
 {
     size_t i = 0;
@@ -145,5 +147,5 @@ uint32_t plan_aggregate(struct leaf_planner *planner, uint32_t expression)
 
 bool plan_has_aggregate(const struct leaf_planner *planner, uint32_t expression)
 {
-    return !dictionary_is_scalar(&planner->sql, expression);
+    return !expression_has_only_scalar_functions(&planner->sql, expression);
 }

@@ -1,4 +1,4 @@
-/* Compiles expressions of SQL into programs. */
+/* Compiles SQL expressions into the vector programs of leaf_vector.h. */
 #include <string.h>
 
 #include "query/leaf_vector.h"
@@ -12,7 +12,8 @@ struct compiler {
     struct vector_program *program;
     const struct vector_scope *scope;
     unsigned depth;
-    bool is_result; /* compiles a result of a derived table, which may use windows */
+    bool is_result; /* true while a result column of a derived table is compiled: it may have window
+                       functions */
 };
 
 static uint32_t compile(struct compiler *compiler, uint32_t expression);
@@ -33,8 +34,8 @@ static bool is_null(const struct compiler *compiler, uint32_t op)
     return is->kind == VECTOR_CONSTANT && is->constant == TTR_STORE_NULL;
 }
 
-/* Returns the NULL of a type. */
-static uint32_t null_of(struct compiler *compiler, uint8_t type)
+/* Returns the operation of a constant NULL of a type. */
+static uint32_t add_null_constant(struct compiler *compiler, uint8_t type)
 {
     const struct vector_op op = {.kind = VECTOR_CONSTANT, .type = type, .constant = TTR_STORE_NULL};
     return vector_add(compiler->program, &op, NULL, 0);
@@ -43,7 +44,8 @@ static uint32_t null_of(struct compiler *compiler, uint8_t type)
 /* --- Names --- */
 
 /* Returns true if a column's table is that of a scope. */
-static bool is_of_scope(const struct sql *sql, const struct vector_scope *scope, uint32_t table)
+static bool is_column_of_scope(const struct sql *sql, const struct vector_scope *scope,
+                               uint32_t table)
 {
     const struct sql_select *select = scope->select;
     if (table == SQL_NONE)
@@ -53,7 +55,8 @@ static bool is_of_scope(const struct sql *sql, const struct vector_scope *scope,
 }
 
 /* Finds a column by name in a scope.  The result is the operation of the column. */
-static uint32_t resolve(struct compiler *compiler, const struct vector_scope *scope, uint32_t name)
+static uint32_t resolve_column(struct compiler *compiler, const struct vector_scope *scope,
+                               uint32_t name)
 {
     const struct sql *sql = compiler->program->sql;
     if (!scope->inner) {
@@ -70,7 +73,7 @@ static uint32_t resolve(struct compiler *compiler, const struct vector_scope *sc
     for (uint32_t i = 0; i < select->results_n; i++) {
         const struct sql_result *result = &select->results[i];
         if (result->expression == SQL_NONE) {
-            const uint32_t op = resolve(compiler, scope->inner, name);
+            const uint32_t op = resolve_column(compiler, scope->inner, name);
             if (op != SQL_NONE)
                 return op;
             continue;
@@ -89,20 +92,23 @@ static uint32_t resolve(struct compiler *compiler, const struct vector_scope *sc
 
 static uint32_t compile_column(struct compiler *compiler, const struct sql_expression *is)
 {
-    return is_of_scope(compiler->program->sql, compiler->scope, is->table)
-               ? resolve(compiler, compiler->scope, is->name)
+    return is_column_of_scope(compiler->program->sql, compiler->scope, is->table)
+               ? resolve_column(compiler, compiler->scope, is->name)
                : SQL_NONE;
 }
 
 /* --- Functions of one text --- */
 
 struct survey {
-    uint32_t operand; /* operation of all columns; SQL_NONE = none so far */
-    bool is_simple;   /* one text at most, and neither windows nor aggregates */
+    /* operation of the only column of the expression; SQL_NONE = no column so far */
+    uint32_t operand;
+    bool is_simple; /* the expression has at most one column, and neither window nor aggregate
+                       functions */
 };
 
 /* Finds the columns of an expression. */
-static void survey(struct compiler *compiler, uint32_t expression, struct survey *found)
+static void find_columns_of_expression(struct compiler *compiler, uint32_t expression,
+                                       struct survey *found)
 {
     const struct sql_expression is = *expression_at(compiler, expression);
     if (++compiler->depth > SQL_DEPTH_MAX || ++compiler->program->steps > VECTOR_STEPS_MAX ||
@@ -117,7 +123,7 @@ static void survey(struct compiler *compiler, uint32_t expression, struct survey
     }
     for (uint32_t i = is.operand; i != SQL_NONE && found->is_simple;
          i = expression_at(compiler, i)->next)
-        survey(compiler, i, found);
+        find_columns_of_expression(compiler, i, found);
     compiler->depth--;
 }
 
@@ -135,13 +141,13 @@ static bool is_same_text(const struct sql *sql, const struct sql_expression *a,
     return true;
 }
 
-/* Compiles an expression of one text column, or of none. */
+/* Compiles an expression that depends on one text column, or on no column. */
 static uint32_t compile_dictionary(struct compiler *compiler, uint32_t expression)
 {
     struct vector_program *program = compiler->program;
     struct survey found = {.operand = SQL_NONE, .is_simple = true};
     struct vector_op op = {.expression = expression};
-    survey(compiler, expression, &found);
+    find_columns_of_expression(compiler, expression, &found);
     if (!found.is_simple)
         return SQL_NONE;
     if (found.operand == SQL_NONE) {
@@ -180,10 +186,10 @@ static uint32_t compile_operands(struct compiler *compiler, const struct sql_exp
     return n;
 }
 
-/* Makes the operands [first, n) have one type: NULLs become NULLs of the type of the others.
- * Returns false if the others differ. */
-static bool unify(struct compiler *compiler, uint32_t *operands, uint32_t first, uint32_t step,
-                  uint32_t n)
+/* Converts NULL operands among [first, n) to the type of the other operands. Returns false if those
+ * have different types. */
+static bool unify_operand_types(struct compiler *compiler, uint32_t *operands, uint32_t first,
+                                uint32_t step, uint32_t n)
 {
     uint8_t type = INT;
     bool is_known = false;
@@ -195,7 +201,8 @@ static bool unify(struct compiler *compiler, uint32_t *operands, uint32_t first,
             is_known = true;
         }
     for (uint32_t i = first; i < n; i += step)
-        if (is_null(compiler, operands[i]) && (operands[i] = null_of(compiler, type)) == SQL_NONE)
+        if (is_null(compiler, operands[i]) &&
+            (operands[i] = add_null_constant(compiler, type)) == SQL_NONE)
             return false;
     return true;
 }
@@ -206,7 +213,7 @@ static uint32_t compare(struct compiler *compiler, uint8_t op, uint32_t a, uint3
     const bool is_equality =
         op == SQL_OP_EQ || op == SQL_OP_NE || op == SQL_OP_IS || op == SQL_OP_IS_NOT;
     if (is_null(compiler, a) || is_null(compiler, b))
-        if (!unify(compiler, operands, 0, 1, 2))
+        if (!unify_operand_types(compiler, operands, 0, 1, 2))
             return SQL_NONE;
     const bool has_text =
         type_of(compiler, operands[0]) == TEXT || type_of(compiler, operands[1]) == TEXT;
@@ -311,14 +318,14 @@ static uint32_t compile_in(struct compiler *compiler, const struct sql_expressio
 static uint32_t add_case(struct compiler *compiler, uint32_t *operands, uint32_t n)
 {
     if (n % 2 == 0)
-        operands[n++] = null_of(compiler, INT);
-    /* Values are at 1, 3, ..., and last. */
+        operands[n++] = add_null_constant(compiler, INT);
+    /* Operands 1, 3, ... and the last are values, the others conditions. */
     const uint32_t last = operands[n - 1];
     uint32_t values[OPERANDS_MAX + 1], values_n = 0;
     for (uint32_t i = 1; i < n - 1; i += 2)
         values[values_n++] = operands[i];
     values[values_n++] = last;
-    if (last == SQL_NONE || !unify(compiler, values, 0, 1, values_n))
+    if (last == SQL_NONE || !unify_operand_types(compiler, values, 0, 1, values_n))
         return SQL_NONE;
     for (uint32_t i = 0; i + 1 < values_n; i++)
         operands[2 * i + 1] = values[i];
@@ -356,8 +363,8 @@ static bool is_function(const struct compiler *compiler, const struct sql_expres
     return sql_name_equals(compiler->program->sql, is->name, name);
 }
 
-/* Returns true if a name is a column that the rows are in order of. */
-static bool is_order(struct compiler *compiler, uint32_t op)
+/* Returns true if an operation is a column by which the rows of the table are sorted. */
+static bool is_sort_column(struct compiler *compiler, uint32_t op)
 {
     ttr_store_column column;
     const struct vector_program *program = compiler->program;
@@ -376,7 +383,7 @@ static uint32_t compile_window(struct compiler *compiler, const struct sql_expre
         is->filter != SQL_NONE || is->is_distinct)
         return SQL_NONE;
     const uint32_t order = compile(&plain, is->order);
-    if (order == SQL_NONE || !is_order(compiler, order))
+    if (order == SQL_NONE || !is_sort_column(compiler, order))
         return SQL_NONE;
     uint32_t operands[2] = {compile(&plain, is->operand), SQL_NONE};
     const bool is_partitioned = is->partition != SQL_NONE;
@@ -416,7 +423,7 @@ static uint32_t compile_call(struct compiler *compiler, const struct sql_express
             return SQL_NONE;
         if (functions[i].kind == VECTOR_CASE)
             return add_case(compiler, operands, n);
-        if (!unify(compiler, operands, 0, 1, n) ||
+        if (!unify_operand_types(compiler, operands, 0, 1, n) ||
             (functions[i].kind != VECTOR_COALESCE && type_of(compiler, operands[0]) == TEXT))
             return SQL_NONE;
         const struct vector_op made = {.kind = functions[i].kind,

@@ -1,5 +1,7 @@
-/* Functions of one text: SQLite computes them once per string, and the results are kept by the id
- * of the string.  So text has exactly SQLite's meaning: LIKE, GLOB, collations, conversions. */
+/* Functions of one text in a leaf, a part of a statement that the column scan runs instead of
+ * SQLite. SQLite computes the function once per string; results are cached by the string's id. Text
+ * has therefore exactly SQLite's meaning: LIKE, GLOB, collations, conversions.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +18,7 @@ struct vector_dictionary {
     size_t n;
 };
 
-/* Functions of which equal arguments have equal results, and the types of those. */
+/* Deterministic functions and the types of their results. */
 static const struct {
     const char *name;
     uint8_t type;
@@ -55,12 +57,12 @@ static bool is_known(const struct sql *sql, uint32_t expression, unsigned depth)
     return true;
 }
 
-bool dictionary_is_scalar(const struct sql *sql, uint32_t expression)
+bool expression_has_only_scalar_functions(const struct sql *sql, uint32_t expression)
 {
     return is_known(sql, expression, 0);
 }
 
-/* Returns true if an expression has a COLLATE, which holds for the expressions around it too. */
+/* Returns true if an expression contains COLLATE, which would change comparisons around it. */
 static bool has_collation(const struct sql *sql, uint32_t expression)
 {
     const struct sql_expression *is = &sql->expressions[expression];
@@ -70,7 +72,8 @@ static bool has_collation(const struct sql *sql, uint32_t expression)
     return has;
 }
 
-/* Guesses the type of the results.  A result of another type stops the leaf. */
+/* Guesses the type of the results from the expression.  If a result has another type, the leaf is
+ * abandoned, and SQLite runs the statement. */
 static uint8_t guess_type(const struct sql *sql, uint32_t expression)
 {
     const struct sql_expression *is = &sql->expressions[expression];
@@ -84,7 +87,7 @@ static uint8_t guess_type(const struct sql *sql, uint32_t expression)
         return sql_is_word(sql, is->name, "TEXT")   ? TTR_STORE_TEXT
                : sql_is_word(sql, is->name, "REAL") ? TTR_STORE_REAL
                                                     : TTR_STORE_INT;
-    case SQL_CASE: /* as its last value */
+    case SQL_CASE: /* the type of a CASE is that of its last value */
         while (sql->expressions[last].next != SQL_NONE)
             last = sql->expressions[last].next;
         return guess_type(sql, last);
@@ -100,8 +103,8 @@ static uint8_t guess_type(const struct sql *sql, uint32_t expression)
 }
 
 /* Returns true if a token is part of a column's name in an expression. */
-static const struct sql_expression *column_at(const struct sql *sql, uint32_t expression,
-                                              uint32_t token)
+static const struct sql_expression *find_column_at_token(const struct sql *sql, uint32_t expression,
+                                                         uint32_t token)
 {
     const struct sql_expression *is = &sql->expressions[expression];
     if (is->kind == SQL_COLUMN)
@@ -109,13 +112,14 @@ static const struct sql_expression *column_at(const struct sql *sql, uint32_t ex
     for (uint32_t i = is->operand; i != SQL_NONE; i = sql->expressions[i].next) {
         const struct sql_expression *operand = &sql->expressions[i];
         if (operand->from <= token && token < operand->to)
-            return column_at(sql, i, token);
+            return find_column_at_token(sql, i, token);
     }
     return NULL;
 }
 
 /* Prepares the expression as a statement in which columns are the parameter. */
-static sqlite3_stmt *prepare(struct vector_program *program, uint32_t expression, bool is_column)
+static sqlite3_stmt *prepare_function(struct vector_program *program, uint32_t expression,
+                                      bool is_column)
 {
     const struct sql *sql = program->sql;
     const struct sql_expression *is = &sql->expressions[expression];
@@ -123,7 +127,7 @@ static sqlite3_stmt *prepare(struct vector_program *program, uint32_t expression
     sqlite3_stmt *statement = NULL;
     sqlite3_str_appendall(text, "SELECT ");
     for (uint32_t i = is->from; i < is->to; i++) {
-        const struct sql_expression *column = column_at(sql, expression, i);
+        const struct sql_expression *column = find_column_at_token(sql, expression, i);
         if (!column)
             sqlite3_str_appendf(text, "%.*s ", (int)sql->tokens[i].n,
                                 sql->text + sql->tokens[i].at);
@@ -150,7 +154,8 @@ struct vector_dictionary *dictionary_new(struct vector_program *program, uint32_
     struct vector_dictionary *words = calloc(1, sizeof *words);
     if (!words)
         return NULL;
-    words->statement = prepare(program, expression, program->ops[operand].kind == VECTOR_COLUMN);
+    words->statement =
+        prepare_function(program, expression, program->ops[operand].kind == VECTOR_COLUMN);
     words->type = guess_type(program->sql, expression);
     *type = words->type;
     if (words->statement)
@@ -192,7 +197,8 @@ static int64_t result_value(struct vector_program *program, sqlite3_stmt *statem
 }
 
 /* Computes the result for one text. */
-static int64_t compute(struct vector_program *program, struct vector_dictionary *words, int64_t id)
+static int64_t compute_result(struct vector_program *program, struct vector_dictionary *words,
+                              int64_t id)
 {
     sqlite3_stmt *statement = words->statement;
     int64_t value = TTR_STORE_NULL;
@@ -210,8 +216,8 @@ static int64_t compute(struct vector_program *program, struct vector_dictionary 
     return value;
 }
 
-/* Makes room for an id; the last place is that of NULL. */
-static bool reserve(struct vector_dictionary *words, size_t id)
+/* Grows the results to include a string id. Returns false if memory is exhausted. */
+static bool grow_results(struct vector_dictionary *words, size_t id)
 {
     const size_t n = 2 * id + 256;
     int64_t *values = realloc(words->values, n * sizeof *values);
@@ -235,12 +241,12 @@ static size_t get_index(int64_t id)
 static bool add_result(struct vector_program *program, struct vector_dictionary *words, int64_t id)
 {
     const size_t at = get_index(id);
-    if (at >= words->n && !reserve(words, at)) {
+    if (at >= words->n && !grow_results(words, at)) {
         program->is_full = true;
         return false;
     }
     if (words->known[at] == UNKNOWN) {
-        words->values[at] = compute(program, words, id);
+        words->values[at] = compute_result(program, words, id);
         words->known[at] = KNOWN;
     }
     return true;
@@ -250,7 +256,7 @@ void dictionary_evaluate(struct vector_program *program, struct vector_dictionar
                          const int64_t *ids, uint32_t n, int64_t *values)
 {
     for (uint32_t i = 0; i < n;) {
-        /* Known results, until a text is new. */
+        /* Use the cached results until a text has none. */
         const size_t known_n = words->n;
         const uint8_t *const known = words->known;
         const int64_t *const results = words->values;
@@ -279,7 +285,7 @@ bool dictionary_constant(struct vector_program *program, uint32_t expression, ui
     }
     if (!is_known(program->sql, expression, 0) || has_collation(program->sql, expression))
         return false;
-    sqlite3_stmt *statement = prepare(program, expression, false);
+    sqlite3_stmt *statement = prepare_function(program, expression, false);
     bool is_fine = statement && sqlite3_step(statement) == SQLITE_ROW;
     if (is_fine) {
         const int is_type = sqlite3_column_type(statement, 0);

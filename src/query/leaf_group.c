@@ -1,4 +1,5 @@
-/* Groups and aggregates.
+/* Groups and aggregates of a leaf: a part of a statement that the column scan runs instead of
+ * SQLite.
  *
  * Each key maps its values to small numbers; several keys are combined pair by pair.  A group has
  * its number by first appearance, and each aggregate has an array per group.  Sums of doubles are
@@ -42,7 +43,8 @@ static bool reserve_groups(struct leaf *leaf, size_t n)
     return true;
 }
 
-/* Sets the numbers of one key's values, or of that pair with the groups of the keys before it. */
+/* Replaces the values of key i by numbers; for i > 0, numbers pairs of the value and the number
+ * that the earlier keys have. */
 static bool number_key(struct leaf *leaf, uint32_t i, const int64_t *value,
                        const struct leaf_block *block, uint32_t *groups)
 {
@@ -61,7 +63,7 @@ static bool number_key(struct leaf *leaf, uint32_t i, const int64_t *value,
     return highest != VALUE_MAP_FULL;
 }
 
-/* Sets the group of each selected row; new groups get their keys. */
+/* Sets the group of each selected row. Stores the keys of new groups. */
 static bool number_groups(struct leaf *leaf, const struct leaf_block *block, uint32_t *groups)
 {
     const int64_t *values[SQL_TERMS_MAX];
@@ -316,7 +318,7 @@ bool leaf_group_finish(struct leaf *leaf)
     for (size_t i = 0; i < leaf->values_n; i++)
         if (!leaf_values_finish(leaf, &leaf->values[i]))
             return false;
-    /* Percentiles are computed now: a result that is not exact stops the leaf. */
+    /* Compute percentiles here, since an inexact result makes SQLite run the statement. */
     for (uint32_t i = 0; i < leaf->aggregates_n; i++)
         for (size_t g = 0; leaf->aggregates[i].function == LEAF_PERCENTILE && g < leaf->groups_n;
              g++)

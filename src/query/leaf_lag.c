@@ -1,6 +1,7 @@
-/* lag(x) and lead(x) OVER (PARTITION BY key ORDER BY ts): the value of the row before or after in
- * the same partition.  Rows of the store are in order of time, so that a lag needs only the last
- * value of each partition.  A lead is computed for all rows before the first block. */
+/* Window functions lag(x) and lead(x) OVER (PARTITION BY key ORDER BY ts): the value of the row
+ * before or after in the same partition.  Rows of the store are in order of time, so that a lag
+ * needs only the last value of each partition.  A lead is computed for all rows before the first
+ * block. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Maps from values to numbers: see the header. */
+/* Hash maps that number the distinct values of a key (leaf_map.h). */
 #include "query/leaf_map.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 struct value_map_slot {
     int64_t value;
-    uint32_t number; /* + 1; 0 = empty */
+    uint32_t number; /* number of the value + 1; 0 = empty slot */
 };
 
 void value_map_free(struct value_map *map)

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 #define VALUE_MAP_FULL UINT32_MAX
-#define VALUE_MAP_DIRECT (1u << 20) /* values below it are indexes */
+#define VALUE_MAP_DIRECT (1u << 20) /* values below this limit are indexes of `direct` */
 
 struct value_map {
-    uint32_t *direct; /* by small value: the number of the value + 1; 0 = none */
+    uint32_t *direct; /* indexed by small values: number of the value + 1; 0 = none */
     size_t direct_n;
     struct value_map_slot *slots;
     size_t slots_n, used;

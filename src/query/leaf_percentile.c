@@ -1,4 +1,5 @@
-/* Percentiles: all values are kept, sorted by group with a counting sort, and selected with the
+/* Percentiles in a leaf, a part of a statement that the column scan runs instead of SQLite.  All
+ * values are kept, sorted by group with a counting sort, and selected with the
  * algorithm of Floyd and Rivest (1975), which compares little more than n values. */
 #include <math.h>
 #include <stdlib.h>

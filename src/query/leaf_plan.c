@@ -1,4 +1,4 @@
-/* Finds the SELECTs of a statement that leaves can compute. */
+/* Finds the leaves of a statement: the SELECTs that the column scan can run instead of SQLite. */
 #include "query/leaf_plan.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static bool is_common_table(const struct sql *sql, uint32_t name)
         uint32_t next = i + 1;
         if (!has_with || i == name || !sql_is_name(sql, i) || !sql_same_name(sql, i, name))
             continue;
-        if (sql_is_symbol(sql, next, "(")) /* names of columns */
+        if (sql_is_symbol(sql, next, "(")) /* column names of the table: skip them */
             while (sql->tokens[next].kind != SQL_END && !sql_is_symbol(sql, next++, ")"))
                 ;
         if (sql->tokens[next].kind != SQL_END && sql_is_word(sql, next, "AS") &&
@@ -26,7 +26,7 @@ static bool is_common_table(const struct sql *sql, uint32_t name)
     return false;
 }
 
-/* Returns true if a table or view of the user has a name. */
+/* Returns true if the user made a table or view of that name. */
 static bool is_temporary(const ttr_query *query, const char *name)
 {
     sqlite3_stmt *statement;
@@ -39,7 +39,8 @@ static bool is_temporary(const ttr_query *query, const char *name)
     return is_it;
 }
 
-/* Returns the schema of a table, or NULL if it has none of ours. */
+/* Returns the query for the schema that a SELECT names; NULL if the
+ * schema is not of a store. */
 static ttr_query *find_schema(const struct leaf_planner *planner, const struct sql_select *select)
 {
     ttr_query *query = planner->query;
@@ -71,8 +72,8 @@ static size_t find_table(struct leaf_planner *planner, const struct sql_select *
 
 /* --- Derived tables --- */
 
-/* Parses the derived tables of the SELECT, down to a table.  Returns false if one has more than
- * results and conditions. */
+/* Parses the nested derived tables of the SELECT, down to a real table.  Returns false if one of
+ * them has clauses other than results and WHERE. */
 static bool parse_levels(struct leaf_planner *planner)
 {
     planner->levels = 1;
@@ -142,7 +143,7 @@ static bool plan_derived_tables(struct leaf_planner *planner)
                 return false;
             continue;
         }
-        /* A lag sees the rows for which the condition holds. */
+        /* lag() is computed over the rows for which this condition holds. */
         leaf->inner = vector_compile(&leaf->program, &planner->scopes[level], where);
         if (leaf->inner == SQL_NONE || leaf->program.ops[leaf->inner].type == TTR_STORE_TEXT)
             return false;
@@ -152,8 +153,8 @@ static bool plan_derived_tables(struct leaf_planner *planner)
 
 /* --- Groups --- */
 
-/* Returns the expression that a term of GROUP BY or ORDER BY is: the number of a result, an alias,
- * or itself.  Returns SQL_NONE if it is not known. */
+/* Returns the expression of a term of GROUP BY or ORDER BY, which may be the number or the alias of
+ * a result.  Returns SQL_NONE if the number or alias is unknown. */
 static uint32_t resolve_term(const struct leaf_planner *planner, uint32_t term, bool is_alias_first)
 {
     const struct sql *sql = &planner->sql;
@@ -241,7 +242,7 @@ static bool plan_group(struct leaf_planner *planner)
 /* --- Rows --- */
 
 /* Returns the value of LIMIT or OFFSET; UINT64_MAX if it is not a number. */
-static uint64_t limit_value(const struct leaf_planner *planner, uint32_t expression)
+static uint64_t get_limit_value(const struct leaf_planner *planner, uint32_t expression)
 {
     const struct sql *sql = &planner->sql;
     if (expression == SQL_NONE)
@@ -284,8 +285,8 @@ static bool plan_limit(struct leaf_planner *planner)
 {
     const struct sql_select *select = &planner->selects[0];
     struct leaf *leaf = planner->leaf;
-    const uint64_t limit = limit_value(planner, select->limit);
-    const uint64_t offset = limit_value(planner, select->offset);
+    const uint64_t limit = get_limit_value(planner, select->limit);
+    const uint64_t offset = get_limit_value(planner, select->offset);
     if (!is_row_by_row(planner) || limit == UINT64_MAX || offset == UINT64_MAX ||
         limit + offset > LEAF_LIMIT_MAX)
         return false;
@@ -337,7 +338,7 @@ static struct leaf *new_leaf(struct leaf_planner *planner, size_t table)
     return leaf;
 }
 
-/* Writes one SELECT as a leaf.  Returns the token after it, or 0 if it is not a leaf. */
+/* Writes one SELECT with its leaf.  Returns the token after the SELECT, or 0 if it has no leaf. */
 static uint32_t plan_select(struct leaf_planner *planner, uint32_t token,
                             bool (*plan)(struct leaf_planner *), struct leaf **leaves)
 {
@@ -352,7 +353,7 @@ static uint32_t plan_select(struct leaf_planner *planner, uint32_t token,
     const struct sql_select *select = &planner->selects[0];
     if (!plan(planner)) {
         leaf_free(planner->leaf);
-        /* sqlite3_str cannot be shortened: the text so far is written again. */
+        /* sqlite3_str cannot be shortened: restore the text in a new one. */
         char *text = sqlite3_str_finish(planner->out);
         planner->out = sqlite3_str_new(planner->query->db);
         sqlite3_str_append(planner->out, text ? text : "", text ? written : 0);
@@ -384,11 +385,12 @@ static bool can_have_leaves(const struct sql *sql)
            sql_is_symbol(sql, 0, "(");
 }
 
-/* Writes the statement; SELECTs that are not leaves are searched for others. */
+/* Writes the statement with its leaves. A SELECT that is not a leaf may contain SELECTs that are.
+ */
 static void plan_statement(struct leaf_planner *planner, struct leaf **leaves)
 {
     const struct sql *sql = &planner->sql;
-    uint32_t copied = 0; /* bytes of the text */
+    uint32_t copied = 0; /* bytes of the text that were copied */
     for (uint32_t i = 0; sql->tokens[i].kind != SQL_END;) {
         const uint32_t at = sql->tokens[i].at;
         uint32_t next = 0;

@@ -1,4 +1,5 @@
-/* Writes a SELECT with the result of its leaf in place of its table. */
+/* Rewrites a SELECT of which a part is a leaf, which the column scan runs instead of SQLite: the
+ * SELECT then reads the result of the leaf in place of the table. */
 #include <string.h>
 
 #include "query/leaf_plan.h"
@@ -16,7 +17,7 @@ static void copy_tokens(struct leaf_planner *planner, uint32_t from, uint32_t to
     }
 }
 
-/* Appends the name of the result's column of a key. */
+/* Appends the name of the result column that holds a key. */
 static void write_key(struct leaf_planner *planner, uint32_t key, bool is_column)
 {
     const struct vector_program *program = &planner->leaf->program;
@@ -70,7 +71,7 @@ static bool write_operands(struct leaf_planner *planner, const struct sql_expres
     return true;
 }
 
-/* Returns true if an expression is a call of an aggregate function, of SQLite or of ours. */
+/* Returns true if an expression calls an aggregate function, built-in or of query_functions.c. */
 static bool is_aggregate(const struct leaf_planner *planner, const struct sql_expression *is)
 {
     static const char *const names[] = {
@@ -105,13 +106,13 @@ static bool write_expression(struct leaf_planner *planner, uint32_t expression, 
         return true;
     }
     if (is.is_window || is.filter != SQL_NONE || (is.is_star && is.kind == SQL_CALL) ||
-        is_aggregate(planner, &is)) /* that is not one of plan_aggregate */
+        is_aggregate(planner, &is)) /* an aggregate that plan_aggregate does not know */
         return false;
     return write_operands(planner, &is, can_alias);
 }
 
 /* Returns the token that names a column of the derived table. */
-static uint32_t derived_name(const struct leaf_planner *planner, uint32_t name)
+static uint32_t find_derived_column(const struct leaf_planner *planner, uint32_t name)
 {
     const struct sql_select *select = &planner->selects[1];
     for (uint32_t i = 0; i < select->results_n; i++)
@@ -136,7 +137,7 @@ static void write_result_name(struct leaf_planner *planner, const struct sql_exp
         return;
     }
     if (is->kind == SQL_COLUMN) {
-        const uint32_t name = derived_name(planner, is->name);
+        const uint32_t name = find_derived_column(planner, is->name);
         sqlite3_str_appendall(planner->out, "AS ");
         copy_tokens(planner, name, name + 1);
         return;

@@ -1,4 +1,5 @@
-/* Rows that a SELECT can return: all that its conditions select, or the first N of an order.
+/* Rows that a leaf selects: all rows that fulfil its conditions, or the first N of an order.  A
+ * leaf is a part of a statement that the column scan runs instead of SQLite.
  *
  * The first N are kept in a heap; its root is the last of them.  Rows of equal keys are in the
  * order of the table, as in SQLite. */
@@ -82,7 +83,7 @@ static bool reserve_rows(struct leaf *leaf, size_t n)
     return true;
 }
 
-/* Adds a row to the heap, if it is before the last one. */
+/* Adds a row to the heap of the first N, unless it is after all of them. */
 static void offer_row(struct leaf *leaf, const int64_t *keys, uint64_t row)
 {
     const uint32_t n = leaf->orders_n;
@@ -113,7 +114,7 @@ static bool add_top(struct leaf *leaf, const struct leaf_block *block)
         const uint32_t at = block->at[k];
         int64_t keys[SQL_TERMS_MAX];
         keys[0] = values[0][at];
-        /* Most rows are after the last one that is kept. */
+        /* Fast path: most rows are after the first N and need no heap. */
         if (is_integer && leaf->rows_n == leaf->limit && leaf->limit > 0 &&
             (is_descending ? keys[0] < leaf->order_values[0] : keys[0] > leaf->order_values[0]))
             continue;

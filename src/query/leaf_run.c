@@ -1,10 +1,12 @@
-/* Runs a leaf: block by block, conditions first, then groups or rows. */
+/* Runs a leaf: a part of a statement that the column scan computes instead of SQLite.
+ *
+ * Per block of rows: evaluate the conditions, then add the selected rows to groups or results. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "query/leaf.h"
 
-#define PROGRESS_BLOCKS 64u /* blocks between two calls of progress */
+#define PROGRESS_BLOCKS 64u /* number of blocks between two calls of the progress function */
 
 void leaf_free(struct leaf *leaf)
 {
@@ -36,7 +38,7 @@ void leaf_free(struct leaf *leaf)
     free(leaf);
 }
 
-/* Computes a lead from all rows for which the inner condition holds. */
+/* Computes lead() over all rows for which the condition of the derived table holds. */
 static void prepare_lead(struct leaf *leaf, struct vector_op *op)
 {
     struct vector_program *program = &leaf->program;
@@ -53,7 +55,8 @@ static void prepare_lead(struct leaf *leaf, struct vector_op *op)
     lag_restart(program);
 }
 
-/* Evaluates each lag of a block, which must see all rows of the inner condition. */
+/* Evaluates each lag() for a block, over all rows for which the condition of the derived table
+ * holds. */
 static void evaluate_lags(struct leaf *leaf)
 {
     for (uint32_t i = 0; i < leaf->program.ops_n; i++)
@@ -71,7 +74,7 @@ static bool is_count_of_rows(const struct leaf *leaf)
     return leaf->kind == LEAF_GROUP && leaf->keys_n == 0;
 }
 
-/* Selects the rows of the current block; `is_counted`: only their number. */
+/* Selects the rows of the current block; with is_counted, only counts them. */
 static void select_rows(struct leaf *leaf, struct leaf_block *block, bool is_counted)
 {
     struct vector_program *program = &leaf->program;
@@ -94,13 +97,13 @@ static void select_rows(struct leaf *leaf, struct leaf_block *block, bool is_cou
 }
 
 /* Narrows the rows by a condition that compares an ordered column with a constant. */
-static void narrow(struct leaf *leaf, uint32_t condition)
+static void narrow_rows_by_condition(struct leaf *leaf, uint32_t condition)
 {
     const struct vector_program *program = &leaf->program;
     const struct vector_op *op = &program->ops[condition];
     if (op->kind == VECTOR_AND) {
-        narrow(leaf, program->operands[op->operands]);
-        narrow(leaf, program->operands[op->operands + 1]);
+        narrow_rows_by_condition(leaf, program->operands[op->operands]);
+        narrow_rows_by_condition(leaf, program->operands[op->operands + 1]);
         return;
     }
     if (op->kind != VECTOR_COMPARE)
@@ -164,9 +167,9 @@ enum leaf_result leaf_run(struct leaf *leaf)
 {
     leaf->from = 0;
     leaf->to = leaf->program.rows;
-    /* A lag must see the rows before the first one. */
+    /* Without lag(), rows outside of the range of the conditions can be skipped. */
     for (uint32_t i = 0; i < leaf->conditions_n && !leaf->program.has_lag; i++)
-        narrow(leaf, leaf->conditions[i]);
+        narrow_rows_by_condition(leaf, leaf->conditions[i]);
     for (uint32_t i = 0; i < leaf->program.ops_n; i++)
         if (leaf->program.ops[i].kind == VECTOR_LAG && leaf->program.ops[i].is_lead)
             prepare_lead(leaf, &leaf->program.ops[i]);

@@ -1,4 +1,6 @@
-/* The table of results, tracetta_leaf(number): a row per group, with its keys and aggregates.
+/* tracetta_leaf(number): the results of a leaf as a table of SQLite, one row per group with its
+ * keys and aggregates.  A leaf is a part of a statement that the column scan runs instead of
+ * SQLite.
  *
  * A key that is a column has the affinity of that column, since SQLite compares by affinity: each
  * key has a column of each type, and the statement uses one of them.

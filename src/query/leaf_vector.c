@@ -1,4 +1,4 @@
-/* Evaluation of programs: see the header. */
+/* Evaluates compiled expressions over 1,024 rows at a time (leaf_vector.h). */
 #include "query/leaf_vector.h"
 
 #include <stdlib.h>
@@ -367,7 +367,8 @@ static void evaluate_case(struct vector_program *program, struct vector_op *op)
 /* --- Functions --- */
 
 /* Combines the results so far with those of the next operand. */
-static void combine(const struct vector_program *program, struct vector_op *op, const int64_t *next)
+static void combine_operand(const struct vector_program *program, struct vector_op *op,
+                            const int64_t *next)
 {
     for (uint32_t i = 0; i < program->n; i++) {
         int64_t *to = &op->values[i];
@@ -399,7 +400,7 @@ static void evaluate_function(struct vector_program *program, struct vector_op *
             op->values[i] = type == REAL ? real_result(program, -vector_bits_to_real(a[i])) : -a[i];
     }
     for (uint32_t k = 1; k < op->operands_n; k++)
-        combine(program, op, vector_evaluate(program, operands[k]));
+        combine_operand(program, op, vector_evaluate(program, operands[k]));
 }
 
 /* --- Evaluation --- */

@@ -8,7 +8,8 @@
  * integer overflows or a result is -0.0, `is_inexact` is set, and the statement must be run by
  * SQLite instead.
  *
- * A program belongs to its leaf and to one thread. */
+ * A program belongs to one leaf (a part of a statement that the column scan runs instead of SQLite)
+ * and to one thread. */
 #ifndef TRACETTA_QUERY_LEAF_VECTOR_H
 #define TRACETTA_QUERY_LEAF_VECTOR_H
 
@@ -24,14 +25,14 @@
 enum vector_kind {
     VECTOR_COLUMN,
     VECTOR_CONSTANT,
-    VECTOR_DICTIONARY, /* a function of one text, computed once per string */
+    VECTOR_DICTIONARY, /* function of one text column, computed once per distinct string */
     VECTOR_COMPARE,
     VECTOR_ARITHMETIC,
     VECTOR_AND,
     VECTOR_OR,
     VECTOR_NOT,
     VECTOR_IN,
-    VECTOR_CASE, /* condition, value, condition, value, ..., value of ELSE */
+    VECTOR_CASE, /* operands: condition, value, condition, value, ..., value of ELSE */
     VECTOR_COALESCE,
     VECTOR_NULLIF,
     VECTOR_ABS,
@@ -39,7 +40,7 @@ enum vector_kind {
     VECTOR_GREATEST,
     VECTOR_TO_REAL,
     VECTOR_NEGATE,
-    VECTOR_LAG /* value, partition */
+    VECTOR_LAG /* operands: value, partition */
 };
 
 struct vector_dictionary;
@@ -52,15 +53,15 @@ struct vector_op {
     bool is_lead;                  /* VECTOR_LAG: the operation is LEAD, not LAG */
     uint32_t operands, operands_n; /* first index and number of its operands in program->operands */
     size_t column;                 /* VECTOR_COLUMN: index of the column */
-    int64_t constant;              /* VECTOR_CONSTANT: its value */
-    struct vector_dictionary *words; /* VECTOR_DICTIONARY: its function */
-    uint32_t expression;             /* VECTOR_DICTIONARY: its expression, to find equal ones */
+    int64_t constant;              /* VECTOR_CONSTANT: the value */
+    struct vector_dictionary *words; /* VECTOR_DICTIONARY: results of the function per string */
+    uint32_t expression;             /* VECTOR_DICTIONARY: the expression, to find equal ones */
     struct value_map partitions;     /* VECTOR_LAG: numbers of the partitions */
-    int64_t *last;                   /* last value of each partition; its last row if is_lead */
+    int64_t *last; /* last value of each partition; last row of each partition if is_lead */
     size_t last_capacity;
     int64_t *all;     /* is_lead: results, indexed by row of the table */
-    int64_t *values;  /* VECTOR_ROWS results */
-    uint64_t is_done; /* first row of the block of the results, + 1 */
+    int64_t *values;  /* results for the current block, VECTOR_ROWS of them */
+    uint64_t is_done; /* first row of the block that `values` has, + 1; 0 = none */
 };
 
 struct vector_program {
@@ -73,18 +74,17 @@ struct vector_program {
     uint32_t operands[VECTOR_OPERANDS_MAX];
     uint32_t operands_n;
     uint32_t steps;
-    bool has_lag; /* each block must be evaluated, in order */
-    /* the current block */
+    bool has_lag; /* has lag(): all blocks must be evaluated in order */
+    /* first row and number of rows of the current block */
     uint64_t row;
     uint32_t n;
-    uint8_t mask[VECTOR_ROWS]; /* rows that a lag can see */
+    uint8_t mask[VECTOR_ROWS]; /* per row: 1 if lag() and lead() include the row */
     bool is_inexact, is_full;
 };
 
 /* Names that an expression can use. */
 struct vector_scope {
-    const struct sql_select
-        *select; /* SELECT with the table, or derived table, that has the columns */
+    const struct sql_select *select;  /* SELECT with the columns in its FROM clause */
     const struct vector_scope *inner; /* scope of the derived table; NULL = a table */
 };
 
@@ -105,7 +105,8 @@ uint32_t vector_compile_result(struct vector_program *program, const struct vect
 uint32_t vector_add(struct vector_program *program, const struct vector_op *op,
                     const uint32_t *operands, uint32_t n);
 
-/* Finds the column of the table of the store that has a name.  Returns SQL_NONE if it has none. */
+/* Finds a column of the store's table by name.  Returns SQL_NONE if the table has no such column.
+ */
 uint32_t vector_find_column(const struct vector_program *program, uint32_t name);
 
 /* Starts a block of n rows at `row`, a multiple of VECTOR_ROWS. */
@@ -153,8 +154,8 @@ void lag_restart(struct vector_program *program);
 
 /* --- Dictionaries (leaf_dictionary.c) --- */
 
-/* Creates the function of one text that an expression is: all of its columns are operation
- * `operand`.  Returns NULL if it has functions that are not known to depend on the text alone. */
+/* Creates the dictionary of an expression of one column, operation `operand`.  Returns NULL if the
+ * expression has functions that may depend on more than their arguments. */
 struct vector_dictionary *dictionary_new(struct vector_program *program, uint32_t expression,
                                          uint32_t operand, uint8_t *type);
 void dictionary_free(struct vector_dictionary *words);
@@ -163,8 +164,8 @@ void dictionary_free(struct vector_dictionary *words);
 void dictionary_evaluate(struct vector_program *program, struct vector_dictionary *words,
                          const int64_t *ids, uint32_t n, int64_t *values);
 
-/* Returns true if an expression has functions of single values alone: no aggregates or windows. */
-bool dictionary_is_scalar(const struct sql *sql, uint32_t expression);
+/* Returns true if all functions of an expression are scalar: no aggregate or window functions. */
+bool expression_has_only_scalar_functions(const struct sql *sql, uint32_t expression);
 
 /* Computes an expression that has no columns.  Returns false if its value is not constant. */
 bool dictionary_constant(struct vector_program *program, uint32_t expression, uint8_t *type,

@@ -1,4 +1,6 @@
-/* Databases and results (tracetta/query.h). */
+/* Databases and results (tracetta/query.h).
+ *
+ * A leaf is a part of a statement that the column scan runs instead of SQLite (leaf.h). */
 #include "query/leaf.h"
 #include "query/query_intervals.h"
 #include "query/sql.h"
@@ -9,14 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRESS_STEPS 10000 /* instructions of SQLite between two calls of progress */
+/* number of SQLite instructions between two calls of the progress function */
+#define PROGRESS_STEPS 10000
 #define NAME_MAX_BYTES 256u
 #define LENGTH_MAX (64 << 20) /* bytes of a text or a row */
 /* Bytes that SQLite may use, in all databases of the process together.  SQLite merges derived
  * tables into the statement around them, which can grow exponentially, before any progress is
  * reported. */
 #define SQLITE_MEMORY_MAX ((sqlite3_int64)2 << 30)
-#define SCHEMAS_MAX 10 /* the number that SQLite can attach */
+#define SCHEMAS_MAX 10 /* maximum number of databases that SQLite can attach */
 
 /* --- Errors --- */
 
@@ -83,7 +86,7 @@ static bool copy_name(const char **p, char name[NAME_MAX_BYTES])
         for (n = 0; is_name_byte(at[n]); n++)
             ;
         *p = at + n;
-        /* These keywords are also columns of ours. */
+        /* These keywords are also column names of the store. */
         if (sqlite3_keyword_check(at, (int)n) &&
             sqlite3_strnicmp(at, "key", (int)n < 3 ? 3 : (int)n) &&
             sqlite3_strnicmp(at, "offset", (int)n < 6 ? 6 : (int)n))
@@ -104,7 +107,7 @@ static bool is_star(const char *sql, const char *before)
     while (before > sql && isspace((unsigned char)before[-1]))
         before--;
     if (before > sql && (before[-1] == ',' || before[-1] == '.' || before[-1] == '/'))
-        return true; /* also after a comment */
+        return true; /* "*" is all columns after "," and "table.", and after a comment */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t n = strlen(words[i]);
         if ((size_t)(before - sql) >= n && sqlite3_strnicmp(before - n, words[i], (int)n) == 0)
@@ -113,7 +116,8 @@ static bool is_star(const char *sql, const char *before)
     return false;
 }
 
-/* Calls `see` with the names that a function or module reads without naming them. */
+/* Calls `see` with the tables and columns that a function or module reads although the statement
+ * does not name them. */
 static void see_implied_names(const char *name, void (*see)(void *user_data, const char *name),
                               void *user_data)
 {
@@ -281,7 +285,7 @@ ttr_status ttr_query_attach(ttr_query *query, const char *schema, ttr *t, const 
         ttr_query *const added = tables;
         (void)snprintf(added->schema, sizeof added->schema, "%s", schema);
         result = query_add_tables(added, schema, free);
-        tables = NULL; /* the database has it, also after an error */
+        tables = NULL; /* the database owns `tables` now, even after an error */
         if (result == SQLITE_OK) {
             added->next = query->schemas;
             query->schemas = added;
@@ -364,8 +368,8 @@ static bool prepare_expanded(ttr_result *result, const char *sql, ttr_error *err
     return status == SQLITE_OK;
 }
 
-/* Returns the offset of the table that SQLite does not find, for which it gives no offset itself;
- * 0 if `message` is about something else. */
+/* Returns the offset of the unknown table that `message` names, since SQLite reports no offset for
+ * it; 0 if the message is another one. */
 static uint64_t find_missing_table(const char *text, const char *message)
 {
     static const char start[] = "no such table: ";
@@ -408,7 +412,8 @@ ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **re
     result->query = query;
     result->next = query->results;
     query->results = result;
-    /* The plain statement has the names of the columns, and runs if a leaf cannot. */
+    /* The statement without leaves supplies the column names, and runs if a leaf cannot be
+     * computed. */
     char *replaced = query_expand_macros(query, sql, &after);
     const int status = sqlite3_prepare_v2(query->db, replaced ? replaced : sql, -1, &result->plain,
                                           replaced ? NULL : &after);
@@ -449,7 +454,7 @@ static ttr_status run_leaves(ttr_result *result, ttr_error *error)
     }
     if (status == LEAF_DONE)
         return TTR_OK;
-    /* SQLite computes what the leaves cannot represent. */
+    /* A leaf could not represent a value: run the statement without leaves. */
     (void)sqlite3_finalize(result->statement);
     result->statement = result->plain;
     leaf_free_all(result->leaves);

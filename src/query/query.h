@@ -1,4 +1,6 @@
-/* Inside of libtracetta-query: the virtual tables and functions that a database gets. */
+/* Internals of libtracetta-query: databases, results, virtual tables and functions.
+ *
+ * A leaf is a part of a statement that the column scan runs instead of SQLite (leaf.h). */
 #ifndef TRACETTA_QUERY_QUERY_H
 #define TRACETTA_QUERY_QUERY_H
 
@@ -9,7 +11,7 @@
 
 struct leaf;
 
-/* A compiled statement, of the list of its query. */
+/* A compiled statement, an element of query->results. */
 struct ttr_result {
     ttr_query *query;
     sqlite3_stmt *plain;     /* the statement as it was written */
@@ -24,7 +26,7 @@ struct ttr_query {
     const ttr_store *store;
     sqlite3 *db;
     bool has_no_leaves;   /* column scans are off: SQLite computes all statements */
-    bool is_read_only;    /* statements cannot make views either */
+    bool is_read_only;    /* statements cannot create views */
     uint32_t leaves_made; /* number of the latest leaf */
     ttr_result *results;
     ttr_query *schemas; /* attached schemas, linked by `next` */
@@ -32,7 +34,7 @@ struct ttr_query {
     ttr_query *next;
     char schema[64];        /* name of an attached schema */
     struct query_arg *args; /* arguments that extract_arg has read */
-    int nested;             /* tables of intervals that are being started inside each other */
+    int nested;             /* nesting depth of interval tables that are being started */
     ttr_progress progress;
     void *user_data;
 };
@@ -64,7 +66,7 @@ void query_free_args(ttr_query *query);
 /* Name of the table that interval_intersect! becomes. */
 #define INTERVALS_TABLE "tracetta_intervals"
 
-/* Adds the aggregate functions. Returns a status of SQLite. */
+/* Registers the aggregate functions of query_functions.c. Returns a status of SQLite. */
 int query_add_functions(sqlite3 *db);
 
 #endif

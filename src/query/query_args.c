@@ -21,7 +21,7 @@ struct query_arg {
     ttr_id key;
     struct arg_row *rows;
     size_t n, capacity;
-    size_t latest; /* row that was found last */
+    size_t latest; /* index of the row that was found last */
     struct query_arg *next;
 };
 

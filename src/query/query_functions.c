@@ -80,7 +80,7 @@ static void end_percentile(sqlite3_context *context)
 #define BINS_MAX 64u
 
 struct histogram {
-    int64_t below;          /* negative values */
+    int64_t below;          /* number of negative values */
     int64_t bins[BINS_MAX]; /* bin 0: values below 1; bin i: values below 2^i */
 };
 

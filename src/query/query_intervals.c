@@ -15,7 +15,7 @@
 #define RESULTS_MAX ((size_t)1 << 25)
 #define NO_GROUP UINT32_MAX
 
-/* A row of a table, or a result: one row of each table. */
+/* The interval of one row, or of a result: then it has one row per joined table. */
 struct piece {
     struct interval in;
     int64_t ids[TABLES_MAX];
@@ -48,7 +48,8 @@ enum column {
     COLUMN_DUR,
     COLUMN_IDS,
     COLUMN_KEYS = COLUMN_IDS + TABLES_MAX,
-    COLUMN_ARGUMENTS = COLUMN_KEYS + KEYS_MAX /* number of keys, then the tables */
+    COLUMN_ARGUMENTS = COLUMN_KEYS + KEYS_MAX /* hidden columns with the arguments: number of keys,
+                                                 then the statements of the tables */
 };
 
 struct intervals_table {
@@ -256,7 +257,7 @@ static int compare_pieces(const void *left, const void *right)
 
 /* Intervals of one list that have started and may not have ended. */
 struct active {
-    size_t *list; /* indexes */
+    size_t *list; /* indexes of the active intervals */
     size_t n;
 };
 
@@ -264,13 +265,13 @@ struct sweep {
     struct intersection *work;
     struct pieces a, b, found;
     struct active in_a, in_b;
-    size_t table; /* number of the table in `b` */
+    size_t table; /* number of the table that has the rows in `b` */
 };
 
 /* Adds the results of an interval that starts with the active ones of the other list, and removes
  * those that have ended. Returns a status of SQLite. */
-static int meet(struct sweep *sweep, const struct piece *starts, const struct pieces *others,
-                struct active *active, bool is_from_a)
+static int join_with_active(struct sweep *sweep, const struct piece *starts,
+                            const struct pieces *others, struct active *active, bool is_from_a)
 {
     size_t kept = 0;
     const ttr_query *query = sweep->work->query;
@@ -312,8 +313,8 @@ static int sweep_lists(struct sweep *sweep)
             sweep->in_a.n = sweep->in_b.n = 0;
             group = starts->group;
         }
-        status = is_a ? meet(sweep, starts, &sweep->b, &sweep->in_b, true)
-                      : meet(sweep, starts, &sweep->a, &sweep->in_a, false);
+        status = is_a ? join_with_active(sweep, starts, &sweep->b, &sweep->in_b, true)
+                      : join_with_active(sweep, starts, &sweep->a, &sweep->in_a, false);
         if (is_a)
             sweep->in_a.list[sweep->in_a.n++] = a++;
         else
@@ -408,7 +409,7 @@ static int disconnect_intervals(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
-/* The arguments are needed, in their order: the number of keys, and at least one table. */
+/* Requires the arguments in order: the number of keys, then at least one table. */
 static int plan_intervals(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     int at[1 + TABLES_MAX], n = 0;

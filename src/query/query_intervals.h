@@ -8,7 +8,7 @@
 #include "query/query.h"
 
 struct interval {
-    int64_t ts, end; /* end == ts: an instant */
+    int64_t ts, end; /* ns; end == ts for an instant */
 };
 
 /* Reads an interval from the columns of a row; returns false if the row has none. */
@@ -26,7 +26,7 @@ static inline bool interval_intersects(struct interval a, struct interval b,
     common->end = a.end < b.end ? a.end : b.end;
     if (common->ts < common->end)
         return true;
-    /* An instant is in [ts, end) of the other. */
+    /* An instant intersects an interval if it is in [ts, end). */
     const bool is_a = a.ts == a.end && b.ts <= a.ts && (a.ts < b.end || a.ts == b.ts);
     const bool is_b = b.ts == b.end && a.ts <= b.ts && (b.ts < a.end || a.ts == b.ts);
     return is_a || is_b;

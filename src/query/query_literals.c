@@ -76,7 +76,7 @@ static bool is_comparison(const struct sql *sql, uint32_t token)
     return false;
 }
 
-/* Returns true if a text is compared with a column of integers. */
+/* Returns true if the text at a token is compared with a column of integers. */
 static bool is_beside_column(const ttr_query *query, const struct sql *sql, uint32_t token)
 {
     if (token >= 2 && (is_comparison(sql, token - 1) || sql_is_word(sql, token - 1, "BETWEEN")) &&

@@ -120,7 +120,8 @@ static bool find_common_tables(const struct sql *sql, uint32_t before, struct pa
     return part->to > 0;
 }
 
-/* Returns the statement for a table of the macro: its intervals with their keys. */
+/* Returns a SELECT of id, ts, dur and the keys of one table that interval_intersect! names. NULL if
+ * memory is exhausted. */
 static char *make_table_statement(const ttr_query *query, const struct sql *sql,
                                   const struct macro *macro, uint32_t table, uint32_t token)
 {

@@ -21,13 +21,13 @@
 
 enum join_kind { JOIN_INNER, JOIN_LEFT, JOIN_OUTER };
 
-/* One of the two tables. */
+/* One of the two tables that a span_join joins. */
 struct join_table {
-    char *name;      /* as written, with its schema */
-    char *partition; /* column; NULL = none */
+    char *name;      /* name as written in the statement, with its schema */
+    char *partition; /* name of the PARTITIONED column; NULL = not partitioned */
     char **columns;
     int columns_n;
-    int ts, dur, key; /* indexes of columns */
+    int ts, dur, key; /* indexes of the columns ts, dur and the partition */
 };
 
 struct span_join {
@@ -43,7 +43,7 @@ struct span_join {
     bool has_key; /* the third column is the partition */
 };
 
-/* A part of the time of a partition: a row or a gap. */
+/* An interval of a partition: a row, or the gap between two rows. */
 struct segment {
     struct interval in;
     bool is_row;
@@ -52,8 +52,8 @@ struct segment {
 /* A table that is being read. */
 struct join_scan {
     sqlite3_stmt *statement;
-    bool has_row;        /* the statement is at a row */
-    struct interval row; /* its time */
+    bool has_row;        /* true if `row` is valid */
+    struct interval row; /* interval of the current row of the statement */
     int64_t key;
     struct segment now;
 };
@@ -62,9 +62,9 @@ struct join_cursor {
     sqlite3_vtab_cursor base;
     struct join_scan scans[2];
     int64_t trace_end;
-    int64_t key; /* partition */
+    int64_t key; /* value of the current partition */
     bool is_in_partition, is_at_end;
-    bool is_pending; /* the segments of the last result have not been left */
+    bool is_pending; /* the cursor must still move past the segments of the last result */
     struct interval common;
 };
 
@@ -415,7 +415,7 @@ static int start_partition(struct join_cursor *cursor)
     if (has_a && has_b) {
         status = choose_key(cursor);
     } else if (!join->has_key) {
-        cursor->is_at_end = cursor->key != 0; /* there is one partition, 0 */
+        cursor->is_at_end = cursor->key != 0; /* without PARTITIONED there is only partition 0 */
     } else {
         const int t = has_b, other = !has_b;
         cursor->is_at_end = !cursor->scans[t].has_row;

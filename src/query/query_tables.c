@@ -4,7 +4,10 @@
  * compare a column with a value are applied by the scan: on integers all comparisons, on texts
  * equality, by the id of the string.  SQLite checks each condition again, so that a scan may pass
  * too many rows, but never too few.  On an ordered column the conditions limit the range of rows,
- * found by binary search, and ORDER BY needs no sorting. */
+ * found by binary search, and ORDER BY needs no sorting.
+ *
+ * A leaf is a part of a statement that the column scan runs instead of SQLite (leaf.h).  A scan may
+ * be limited to the rows that a leaf selected. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +24,10 @@ struct store_table {
     const ttr_query *query;
     size_t index; /* index of the table in the store */
     ttr_store_table about;
-    ttr_store_column columns[]; /* about.columns of them */
+    ttr_store_column columns[]; /* about.columns elements */
 };
 
-/* A condition on a column. */
+/* A comparison of a column with a value. */
 struct condition {
     size_t column;
     uint8_t op; /* SQLITE_INDEX_CONSTRAINT_... */
@@ -33,13 +36,13 @@ struct condition {
 
 struct cursor {
     sqlite3_vtab_cursor base;
-    uint64_t row, end; /* rows [row, end) are left; row is the current one */
+    uint64_t row, end; /* current row, and end of the rows to scan */
     struct condition conditions[CONDITIONS_MAX];
     size_t conditions_n;
     bool is_empty;           /* a condition can never hold */
-    const struct leaf *leaf; /* rows are those of a leaf: its index, not the row, is in `row` */
-    int64_t **values;        /* per column: the values of the block; NULL = not used */
-    uint64_t *loaded;        /* per column: first row of its loaded block, UINT64_MAX = none */
+    const struct leaf *leaf; /* not NULL: scan of leaf->rows, of which `row` is an index */
+    int64_t **values;        /* per column: values of the loaded block; NULL = column not used */
+    uint64_t *loaded;        /* per column: first row of the loaded block; UINT64_MAX = none */
 };
 
 static struct store_table *get_cursor_table(const struct cursor *cursor)
@@ -128,12 +131,12 @@ static bool is_constraint_usable(const struct store_table *table, sqlite3_index_
         return info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
                !sqlite3_vtab_in(info, i, -1) &&
                sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") == 0;
-    /* A scan for each value of IN pays if it is a search. */
+    /* One scan per value of IN pays only if each is a binary search. */
     return table->columns[column].type == TTR_STORE_INT &&
            (table->columns[column].is_ordered || !sqlite3_vtab_in(info, i, -1));
 }
 
-/* A plan in the making. */
+/* State while the scan is planned. */
 struct plan {
     sqlite3_str *text; /* conditions: column + 1 and operator in hexadecimal, six characters each */
     double rows;
@@ -317,7 +320,7 @@ uint64_t query_lower_bound(const ttr_query *query, size_t table, size_t column, 
 }
 
 /* Returns the first position of the scan at which the row is at least `row`. */
-static uint64_t position_of(const struct cursor *cursor, uint64_t row)
+static uint64_t find_position_of_row(const struct cursor *cursor, uint64_t row)
 {
     uint64_t low = 0, high = cursor->leaf ? cursor->leaf->rows_n : 0;
     while (low < high) {
@@ -341,15 +344,15 @@ static void limit_rows(struct cursor *cursor, const struct condition *condition)
                           condition->op == SQLITE_INDEX_CONSTRAINT_GE ||
                           condition->op == SQLITE_INDEX_CONSTRAINT_EQ;
     if (is_upper && condition->value < INT64_MAX) {
-        const uint64_t end =
-            position_of(cursor, query_lower_bound(table->query, table->index, condition->column,
-                                                  condition->value + 1));
+        const uint64_t end = find_position_of_row(
+            cursor,
+            query_lower_bound(table->query, table->index, condition->column, condition->value + 1));
         cursor->end = end < cursor->end ? end : cursor->end;
     }
     if (is_lower) {
         const uint64_t first =
-            position_of(cursor, query_lower_bound(table->query, table->index, condition->column,
-                                                  condition->value));
+            find_position_of_row(cursor, query_lower_bound(table->query, table->index,
+                                                           condition->column, condition->value));
         cursor->row = first > cursor->row ? first : cursor->row;
     }
 }
@@ -436,7 +439,8 @@ static int return_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
     const struct store_table *table = get_cursor_table(cursor);
     bool is_full = false;
     if ((size_t)column >= table->about.columns) {
-        /* SQLite compares it with the argument again, for conditions that are joined by OR. */
+        /* The hidden column "leaf number", which is last. SQLite compares its value with the
+         * argument of the table again if conditions are joined by OR. */
         if (cursor->leaf)
             sqlite3_result_int64(context, cursor->leaf->number);
         return SQLITE_OK;

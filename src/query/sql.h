@@ -1,4 +1,5 @@
-/* Tokens, expressions and simple SELECTs of SQL, as far as the leaf executor understands them.
+/* Tokens, expressions and simple SELECTs of SQL, as far as a leaf can use them: a leaf is a
+ * part of a statement that the column scan runs instead of SQLite (leaf.h).
  *
  * The parser is not a parser of all SQL: it recognises SELECTs over one table and refuses the rest,
  * which SQLite then runs as written.  All positions are indexes of tokens.  Memory is bounded:
@@ -14,7 +15,7 @@
 #define SQL_EXPRESSIONS_MAX 20000u
 #define SQL_DEPTH_MAX 60u /* nested expressions and derived tables */
 #define SQL_RESULTS_MAX 64u
-#define SQL_TERMS_MAX 16u /* of GROUP BY, ORDER BY */
+#define SQL_TERMS_MAX 16u /* maximum number of terms of GROUP BY and ORDER BY */
 #define SQL_NONE UINT32_MAX
 
 enum sql_token_kind {
@@ -28,7 +29,7 @@ enum sql_token_kind {
 };
 
 struct sql_token {
-    uint32_t at, n; /* bytes of the text */
+    uint32_t at, n; /* byte offset in the text, and length */
     uint8_t kind;
 };
 
@@ -79,8 +80,8 @@ struct sql_expression {
     uint8_t kind;      /* enum sql_expression_kind */
     uint8_t op;        /* enum sql_operator */
     bool is_negated;   /* NOT LIKE, NOT IN, NOT BETWEEN */
-    bool has_base;     /* CASE x WHEN */
-    bool has_else;     /* CASE ... ELSE */
+    bool has_base;     /* "CASE x WHEN": the first operand is x */
+    bool has_else;     /* "CASE ... ELSE": the last operand is the value of ELSE */
     bool is_star;      /* count(*); of a literal: NULL that has no token of its own */
     bool is_distinct;  /* count(DISTINCT x) */
     bool is_window;    /* has OVER (PARTITION BY ... ORDER BY ...) */
@@ -91,13 +92,13 @@ struct sql_expression {
     uint32_t last;     /* last operand */
     uint32_t next;     /* next operand of the same expression */
     uint32_t filter;   /* FILTER (WHERE ...); SQL_NONE = none */
-    /* window: its PARTITION BY and ORDER BY expression; SQL_NONE = none */
+    /* window functions: expressions of PARTITION BY and ORDER BY; SQL_NONE = none */
     uint32_t partition, order;
 };
 
 struct sql_result {
     uint32_t expression; /* SQL_NONE for "*" and "table.*" */
-    uint32_t alias;      /* token; SQL_NONE = none */
+    uint32_t alias;      /* token of the name; SQL_NONE = none */
 };
 
 /* SELECT [DISTINCT] results FROM table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]. */
@@ -109,12 +110,12 @@ struct sql_select {
     uint32_t results_n;
     uint32_t from_word;  /* token FROM */
     uint32_t table;      /* token of the table's name; SQL_NONE = a derived table */
-    uint32_t schema;     /* token; SQL_NONE = none */
+    uint32_t schema;     /* token of the name; SQL_NONE = none */
     uint32_t table_from; /* tokens [table_from, table_to) are the table with schema and alias */
     uint32_t table_to;
-    uint32_t table_alias; /* token; SQL_NONE = none */
+    uint32_t table_alias; /* token of the name; SQL_NONE = none */
     uint32_t derived;     /* token SELECT of the derived table; SQL_NONE = a table */
-    uint32_t where;       /* expression; SQL_NONE = none */
+    uint32_t where;       /* expression of WHERE; SQL_NONE = none */
     uint32_t where_word;  /* token WHERE, if there is one */
     uint32_t having, having_word;
     uint32_t groups[SQL_TERMS_MAX];
@@ -126,7 +127,7 @@ struct sql_select {
         bool has_nulls; /* NULLS FIRST or LAST */
     } orders[SQL_TERMS_MAX];
     uint32_t orders_n;
-    uint32_t limit, offset; /* expressions; SQL_NONE = none */
+    uint32_t limit, offset; /* expressions of LIMIT and OFFSET; SQL_NONE = none */
     uint32_t tail;          /* first token after WHERE, GROUP BY and HAVING: ORDER BY or the end */
 };
 
@@ -136,7 +137,7 @@ struct sql {
     uint32_t tokens_n, tokens_capacity;
     struct sql_expression *expressions;
     uint32_t expressions_n, expressions_capacity;
-    uint32_t at;    /* token of the parser */
+    uint32_t at;    /* next token that the parser reads */
     uint32_t depth; /* depth of nested expressions */
 };
 

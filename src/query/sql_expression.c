@@ -5,7 +5,7 @@
 #include "query/sql.h"
 
 #define LOWEST 1u
-#define COMPARE 5u /* =, IS, IN, LIKE, BETWEEN */
+#define COMPARE 5u /* precedence of =, IS, IN, LIKE and BETWEEN */
 #define UNARY_NOT 3u
 
 static uint32_t parse_binary(struct sql *sql, unsigned lowest);
@@ -184,7 +184,7 @@ static uint32_t parse_name(struct sql *sql)
                              sql_is_word(sql, from, "REPLACE");
     if (is_call && (is_function || sql_is_name(sql, from)))
         return parse_call(sql);
-    /* Keywords of other statements that are names of columns of ours. */
+    /* Keywords that are also column names of the store. */
     if (!sql_is_name(sql, from) && !sql_is_word(sql, from, "KEY") &&
         !sql_is_word(sql, from, "OFFSET"))
         return SQL_NONE;
@@ -281,7 +281,7 @@ static const struct binary words[] = {
 };
 
 /* Returns the operator at the parser's token, or NULL. */
-static const struct binary *operator_at(const struct sql *sql)
+static const struct binary *find_operator_at_token(const struct sql *sql)
 {
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
         if (sql_is_symbol(sql, sql->at, symbols[i].text))
@@ -410,7 +410,7 @@ static uint32_t parse_operators(struct sql *sql, unsigned lowest)
             }
             is_negated = sql->at != start; /* NOT LIKE, NOT GLOB */
         }
-        const struct binary *operator= operator_at(sql);
+        const struct binary *operator= find_operator_at_token(sql);
         if (!operator|| operator->precedence<lowest) {
             sql->at = start;
             break;

@@ -13,7 +13,7 @@ static bool is_word_byte(unsigned char c)
 }
 
 /* Returns the length of the blanks and comments at p. */
-static size_t blank_length(const char *p)
+static size_t get_blank_length(const char *p)
 {
     size_t n = 0;
     for (;;) {
@@ -31,7 +31,7 @@ static size_t blank_length(const char *p)
 
 /* Returns the length of a quoted text at p, in which a doubled quote is a quote; 0 if it
  * does not end. */
-static size_t quoted_length(const char *p, char quote)
+static size_t get_quoted_length(const char *p, char quote)
 {
     for (size_t n = 1; p[n]; n++) {
         if (p[n] != quote)
@@ -78,7 +78,7 @@ static void scan_token(const char *p, struct sql_token *token)
     size_t n;
     token->kind = SQL_OTHER;
     if (*p == '\'' || *p == '"' || *p == '`' || *p == '[') {
-        n = quoted_length(p, close);
+        n = get_quoted_length(p, close);
         if (n)
             token->kind = *p == '\'' ? SQL_STRING : SQL_QUOTED;
         else
@@ -91,7 +91,7 @@ static void scan_token(const char *p, struct sql_token *token)
     } else if (is_word_byte((unsigned char)*p) && *p != '$') {
         for (n = 1; is_word_byte((unsigned char)p[n]); n++)
             ;
-        /* X'0123' is a blob: its quote is a token of its own, so that no name is followed by it. */
+        /* The X of a blob X'0123' is a token of kind SQL_OTHER, not a name. */
         token->kind = n == 1 && p[1] == '\'' && (*p == 'x' || *p == 'X') ? SQL_OTHER : SQL_WORD;
     } else {
         n = symbol_length(p);
@@ -120,7 +120,7 @@ bool sql_init(struct sql *sql, const char *text)
     size_t at = 0;
     for (;;) {
         struct sql_token token = {0};
-        at += blank_length(text + at);
+        at += get_blank_length(text + at);
         if (at > UINT32_MAX / 2 || sql->tokens_n >= SQL_TOKENS_MAX)
             return false;
         token.at = (uint32_t)at;
@@ -164,7 +164,7 @@ bool sql_is_name(const struct sql *sql, uint32_t token)
 
 /* Sets the text of a name without its quotes.  Names with doubled quotes keep them: they equal no
  * name of ours. */
-static const char *bare_name(const struct sql *sql, uint32_t token, size_t *n)
+static const char *get_unquoted_name(const struct sql *sql, uint32_t token, size_t *n)
 {
     const struct sql_token *is = &sql->tokens[token];
     const bool is_quoted = is->kind == SQL_QUOTED;
@@ -175,13 +175,13 @@ static const char *bare_name(const struct sql *sql, uint32_t token, size_t *n)
 bool sql_name_equals(const struct sql *sql, uint32_t token, const char *name)
 {
     size_t n;
-    const char *text = bare_name(sql, token, &n);
+    const char *text = get_unquoted_name(sql, token, &n);
     return n == strlen(name) && sqlite3_strnicmp(text, name, (int)n) == 0;
 }
 
 bool sql_same_name(const struct sql *sql, uint32_t a, uint32_t b)
 {
     size_t n, other_n;
-    const char *text = bare_name(sql, a, &n), *other = bare_name(sql, b, &other_n);
+    const char *text = get_unquoted_name(sql, a, &n), *other = get_unquoted_name(sql, b, &other_n);
     return n == other_n && sqlite3_strnicmp(text, other, (int)n) == 0;
 }

@@ -49,7 +49,7 @@ static int write_all_parts(int fd, struct iovec *part, int parts)
 
 struct archive_zstd {
     ZSTD_CCtx *context;
-    uint8_t *plain, *packed; /* the piece, and its frame */
+    uint8_t *plain, *packed; /* the piece as written, and the compressed frame */
     size_t plain_size, packed_size;
 };
 
@@ -114,7 +114,7 @@ static size_t write_file_piece(struct archive *archive, struct iovec *part, size
     return archive->reason ? 0 : bytes;
 }
 
-/* Removes what was written of a piece. */
+/* Truncates the file to its complete pieces after a failed write. */
 static void cut_file(const struct archive *archive)
 {
     const off_t end = (off_t)(archive->start + archive->whole);

@@ -62,7 +62,7 @@ void archive_index_add(struct archive_index *index, const struct archive_index_e
     }
     if (index->n == INDEX_ENTRIES_MAX)
         merge_pairs(index);
-    /* Without memory the newest entry covers more. */
+    /* If memory is exhausted, the newest entry covers this piece too. */
     if (alloc_reserve(alloc_default(), (void **)&index->entries, &index->capacity, index->n + 1,
                       sizeof *index->entries))
         index->entries[index->n++] = *entry;

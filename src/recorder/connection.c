@@ -122,7 +122,7 @@ static void fill_header(const ttr_manager *manager, const struct program *progra
     };
 }
 
-/* Makes the memory of a program and sends it. Returns false if that fails. */
+/* Creates the shared memory of a program and sends its descriptors. Returns false on failure. */
 static bool welcome_program(ttr_manager *manager, struct program *program)
 {
     int fds[TRACE_WELCOME_FDS] = {-1, -1, -1};

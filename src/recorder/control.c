@@ -10,14 +10,15 @@
 #include "recorder/recorder.h"
 
 /* Copies a text into an answer; a longer one is cut. */
-static void put_text(struct trace_answer *answer, const char *text)
+static void append_answer_text(struct trace_answer *answer, const char *text)
 {
     const size_t n = strnlen(text, sizeof answer->text - 1);
     memcpy(answer->text, text, n);
     answer->text[n] = '\0';
 }
 
-/* Numbers in the order of session.c; texts: name of the output, filter, both with their NUL. */
+/* Fills the numbers in the order in which session.c reads them, then the name of the output and the
+ * filter, each with a terminating zero. */
 static void answer_info(const ttr_manager *manager, struct trace_answer *answer)
 {
     ttr_manager_stats stats;
@@ -45,7 +46,7 @@ static void answer_program(const ttr_manager *manager, size_t i, struct trace_an
     answer->number[0] = program.pid;
     answer->number[1] = program.threads;
     answer->number[2] = program.dropped;
-    put_text(answer, program.name);
+    append_answer_text(answer, program.name);
 }
 
 static void answer_category(const ttr_manager *manager, size_t i, struct trace_answer *answer)
@@ -62,13 +63,13 @@ static void answer_category(const ttr_manager *manager, size_t i, struct trace_a
     answer->number[0] = program->pid;
     /* The program only reads its enable bytes, so it cannot have changed this value. */
     answer->number[1] = program->flags[category->page * TRACE_PAGE + category->index];
-    put_text(answer, category->name);
+    append_answer_text(answer, category->name);
 }
 
 static void set_failed(struct trace_answer *answer, const char *reason)
 {
     answer->status = TRACE_ANSWER_FAILED;
-    put_text(answer, reason);
+    append_answer_text(answer, reason);
 }
 
 static void set_filter(ttr_manager *manager, const char *filter, struct trace_answer *answer)

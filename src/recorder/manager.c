@@ -101,7 +101,7 @@ static void free_manager(ttr_manager *manager)
 {
     for (size_t i = 0; i < manager->programs_n; i++)
         program_end(manager, &manager->programs[i]);
-    doors_close(manager);
+    attach_requests_cancel(manager);
     if (manager->listen_fd >= 0)
         (void)close(manager->listen_fd);
     if (manager->socket[0])
@@ -159,7 +159,7 @@ ttr_status manager_check_output(ttr_manager *manager, ttr_error *error)
         return TTR_OK;
     manager->archive.is_reported = true;
     manager->is_stop_requested |= reason == ARCHIVE_LIMIT;
-    if (reason == ARCHIVE_LIMIT) /* the caller asked for it */
+    if (reason == ARCHIVE_LIMIT) /* the caller set this limit, so reaching it is not an error */
         return TTR_OK;
     return fail(error, TTR_E_IO, 0, "cannot write: %s", archive_explain_reason(reason));
 }

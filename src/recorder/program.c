@@ -14,7 +14,8 @@
 #include "trace/trace_fxt.h"
 
 #define HEAD_ROOM 1024u /* bytes of a piece before its records, without strings */
-#define CHUNK_INDEX_MAX (UINT64_MAX >> 20) /* positions of such chunks fit into 64 bits */
+/* maximum index of a chunk, so that positions fit into 64 bits */
+#define CHUNK_INDEX_MAX (UINT64_MAX >> 20)
 
 static struct trace_ring_header *get_ring(const ttr_manager *manager, const struct program *program,
                                           uint32_t i)
@@ -37,7 +38,7 @@ static uint32_t count_used_rings(const ttr_manager *manager, const struct progra
 
 /* --- Pieces --- */
 
-/* Returns the new strings of a program in the manager's copy. */
+/* Copies new string records of a program to manager->strings. Returns the number of valid bytes. */
 static size_t copy_strings(ttr_manager *manager, struct program *program)
 {
     const uint64_t used =
@@ -105,7 +106,7 @@ static void index_piece(ttr_manager *manager, const struct piece_head *about, ui
     archive_index_add(&manager->archive.index, &entry);
 }
 
-/* Writes records of a thread, with what a reader needs before them. */
+/* Writes a piece: records of a thread, preceded by the strings and names that a reader needs. */
 static void write_piece(ttr_manager *manager, struct program *program,
                         const struct piece_head *about, const void *records, size_t n)
 {
@@ -157,7 +158,7 @@ static void read_losses(ttr_manager *manager, struct trace_drops *drops, uint64_
     *done += losses[0];
 }
 
-/* Writes the events that had no ring, as losses of the main thread. */
+/* Writes the number of events of threads without a ring as losses of the main thread. */
 static void write_lost_counts(ttr_manager *manager, struct program *program)
 {
     struct piece_head head = {.tid = (uint32_t)program->pid, .first = UINT64_MAX};
@@ -203,7 +204,7 @@ static void read_records(ttr_manager *manager, struct program *program,
         program_count_violation(program);
         manager->stats.invalid += to - from - report.valid;
     }
-    if (head.tid != range->tid) /* a former thread of the ring */
+    if (head.tid != range->tid) /* the chunk was written by an earlier thread of the ring */
         head = (struct piece_head){.tid = range->tid};
     else
         skip_known_name(state, &head);
@@ -269,7 +270,7 @@ static uint64_t check_commit(ttr_manager *manager, struct program *program,
     return commit;
 }
 
-/* Writes drops that no records follow. */
+/* Writes the drops after the last record of a ring. */
 static void write_last_losses(ttr_manager *manager, struct program *program,
                               struct trace_ring_header *ring, struct ring_state *state)
 {

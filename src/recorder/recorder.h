@@ -12,10 +12,12 @@
 #include "trace/trace_protocol.h"
 #include "trace/trace_shared.h"
 
-#define RECORDER_VIOLATIONS_MAX 4u     /* violations after which a program is disconnected */
-#define RECORDER_PASS_BYTES (4u << 20) /* bytes read from a program before others are served */
-#define PROGRAM_CATEGORIES_MAX 16384u  /* more categories of a program are a violation */
-#define PROGRAM_MEMORY_MAX (UINT64_C(16) << 30) /* address space of its rings */
+#define RECORDER_VIOLATIONS_MAX 4u /* violations after which a program is disconnected */
+/* maximum number of bytes that are read from a program before the next program is served */
+#define RECORDER_PASS_BYTES (4u << 20)
+#define PROGRAM_CATEGORIES_MAX 16384u /* more categories of a program are a violation */
+/* maximum size of the rings of a program, in bytes */
+#define PROGRAM_MEMORY_MAX (UINT64_C(16) << 30)
 #define PROGRAM_RINGS_MIN 16u
 #define MANAGER_FILTER_MAX 4096u
 #define MANAGER_NAME_MAX 192u
@@ -29,7 +31,7 @@
 
 #define INDEX_ENTRIES_MAX 16384u
 
-/* Consecutive pieces of an archive; see archive_index.c. */
+/* Index entry for consecutive pieces of an archive (archive_index.c). */
 struct archive_index_entry {
     uint64_t offset, flags;
     uint64_t first, last; /* ticks; first > last = no event has a time */
@@ -59,21 +61,21 @@ size_t archive_index_write(const struct archive_index *index, uint64_t offset, u
 struct archive {
     int fd;
     bool is_regular;
-    bool has_name;             /* a name of the file existed when it was started */
+    bool has_name;             /* the file had a name when the archive was started */
     int reason;                /* errno of the first failed write, or ARCHIVE_...; 0 = none */
-    uint64_t max_bytes;        /* of all files of a rotation together; 0 = not limited */
+    uint64_t max_bytes;        /* maximum size of all files of a rotation together; 0 = no limit */
     uint64_t start;            /* offset of the archive in the file */
-    uint64_t whole;            /* bytes up to the end of the last complete piece */
-    uint64_t before;           /* bytes of earlier files of a rotation */
+    uint64_t whole;            /* size of the file up to the end of the last complete piece */
+    uint64_t before;           /* total size of the earlier files of a rotation */
     uint64_t started_ms;       /* when the file was started */
     int live_fd;               /* second output, which may fail; 0 = none */
     struct archive_zstd *zstd; /* NULL = pieces are not compressed */
     struct archive_index index;
     uint64_t unwritten;
-    bool is_reported; /* the caller knows of the failed write */
+    bool is_reported; /* the failed write was reported to the caller */
 };
 
-/* A part of a piece. */
+/* A byte range of a piece, as for writev. */
 struct archive_part {
     const void *bytes;
     size_t n;
@@ -92,7 +94,7 @@ bool archive_start(struct archive *archive, int fd);
 /* Ends the archive if its file was deleted: further records could not be found. */
 void archive_check_name(struct archive *archive);
 
-/* Describes `reason` of an archive. */
+/* Returns a text for a value of archive.reason. */
 const char *archive_explain_reason(int reason);
 
 /* Completes the current file with its index, if it can have one and there is space for it. */
@@ -111,11 +113,11 @@ void archive_rewrite(struct archive *archive, uint64_t at, uint64_t word);
 
 struct records_report {
     size_t valid;          /* bytes of the valid prefix */
-    uint64_t events;       /* events in it */
+    uint64_t events;       /* number of events in the valid prefix */
     uint64_t first, last;  /* time of the first event and end of the last, in ticks; first > last =
                               no event has a time */
-    uint64_t virtual_koid; /* of the last thread record; 0 = none */
-    bool has_names;        /* of virtual threads or objects */
+    uint64_t virtual_koid; /* virtual thread of the last thread record; 0 = none */
+    bool has_names;        /* true if records name virtual threads or objects */
 };
 
 /* Validates records that a program wrote: complete, of the allowed types, with references to its
@@ -126,16 +128,16 @@ struct records_report records_validate(const uint64_t *words, size_t n_bytes, ui
  * Returns the bytes of the valid prefix. */
 size_t records_validate_strings(const uint64_t *words, size_t n_bytes, uint32_t *next);
 
-/* --- Programs that run already (door.c) --- */
+/* --- Programs that run already (attach.c) --- */
 
-/* Asks no program to connect any more. */
-void doors_close(ttr_manager *manager);
+/* Withdraws the connection requests that no program has answered. */
+void attach_requests_cancel(ttr_manager *manager);
 
 /* --- Programs (connection.c, program.c) --- */
 
 struct ring_state {
     uint64_t done;         /* position up to which the ring was read */
-    uint64_t dropped;      /* drops that are in the archive */
+    uint64_t dropped;      /* dropped events that the archive reports */
     uint64_t name;         /* hash of the thread and name that are in the archive; 0 = none */
     uint64_t virtual_koid; /* virtual thread that records of `tid` refer to; 0 = none */
     uint32_t tid;          /* thread of the records that were read last */
@@ -147,7 +149,7 @@ struct piece_head {
     char name[TRACE_THREAD_NAME]; /* "" = unknown */
     uint64_t losses[3];
     uint64_t virtual_koid; /* virtual thread that is declared before the records; 0 = none */
-    /* of the records; first > last = no event has a time */
+    /* times of the first and last event, in ticks; first > last = no event has a time */
     uint64_t first, last;
     bool has_names;
 };
@@ -157,20 +159,21 @@ struct program {
     int wake_fd;
     int flags_fd;
     uint8_t *memory;
-    uint8_t *flags; /* pages of enable bytes */
+    uint8_t *flags; /* enable bytes, one page per module */
     uint64_t pid;
-    uint32_t provider; /* id in the archive */
+    uint32_t provider; /* id of the provider record in the archive */
     uint32_t violations;
     bool is_welcomed;
-    bool is_refused;       /* its memory could not be made */
-    uint64_t accepted_ms;  /* time of the connection */
-    bool has_head;         /* its provider record is in the archive */
-    uint64_t lost;         /* events without a ring that are in the archive */
-    uint64_t strings_done; /* bytes */
+    bool is_refused;      /* the rings of the program could not be allocated */
+    uint64_t accepted_ms; /* time at which the connection was accepted */
+    bool has_head;        /* true if the archive has the provider record */
+    uint64_t lost; /* lost events of threads without a ring, as far as the archive reports them */
+    uint64_t strings_done; /* bytes of string records that were copied to the archive */
     uint32_t next_string;
     struct ring_state *rings;
     char name[TRACE_MESSAGE_TEXT];
-    bool is_controller; /* sends requests instead of events */
+    bool is_controller; /* the connection is of a session command, which sends requests instead of
+                           events */
     /* request of a controller that is not answered yet; kind 0 = none */
     struct trace_message request;
     uint64_t uid;
@@ -184,10 +187,10 @@ struct program_category {
     char name[TRACE_MESSAGE_TEXT];
 };
 
-/* The door of a running program that was asked to connect. */
-struct program_door {
+/* A running program that was asked to connect, and the first page of its attach memory. */
+struct attach_request {
     uint64_t pid;
-    struct trace_door *door;
+    struct trace_attach_page *page;
 };
 
 struct ttr_manager {
@@ -216,8 +219,8 @@ struct ttr_manager {
     uint32_t next_provider;
     uint64_t *frequencies; /* offsets of the clock frequencies of all programs in the archive */
     size_t frequencies_n, frequencies_capacity;
-    struct program_door *doors; /* doors of programs that were asked to connect */
-    size_t doors_n, doors_capacity;
+    struct attach_request *attach_requests; /* programs that were asked to connect */
+    size_t attach_requests_n, attach_requests_capacity;
     bool is_triggered;
     char trigger[TRACE_MESSAGE_TEXT];
     ttr_manager_stats stats;
@@ -231,13 +234,13 @@ static inline struct trace_header *get_shared_header(const struct program *progr
 /* Frees a program and closes its connection. */
 void program_free(const ttr_manager *manager, struct program *program);
 
-/* Counts a breach of the rules. */
+/* Counts an invalid record or message of a program. */
 static inline void program_count_violation(struct program *program)
 {
     program->violations++;
 }
 
-/* Sets the enable bytes of all programs by the manager's filter. */
+/* Enables the categories of all programs that match the manager's filter. */
 void programs_enable(ttr_manager *manager);
 
 /* Answers a request of a controller (control.c). Returns false if it is not allowed to ask. */

@@ -72,14 +72,14 @@ static bool is_valid_blob(const uint64_t *record, size_t words)
     return words == 1 + ((record[0] >> 32 & 0x7fffff) + 7) / 8 && !(record[0] >> 16 & 0x8000);
 }
 
-/* An object of the program: no arguments. */
+/* Returns true if a userspace object record is of the program and has no arguments. */
 static bool is_valid_object(const uint64_t *record, size_t words)
 {
     return words == 2 + get_text_words(record[0] >> 24 & 0xffff) &&
            is_own_thread(record[0] >> 16 & 0xff) && (record[0] >> 40 & 15) == 0;
 }
 
-/* The name of a virtual thread of the program. Names of others are not a program's business. */
+/* Returns true if a kernel object record names a virtual thread of the program itself. */
 static bool is_valid_kernel_object(const uint64_t *record, size_t words, uint64_t pid)
 {
     const size_t name = get_text_words(record[0] >> 24 & 0xffff);
@@ -106,7 +106,7 @@ static bool is_valid_record(const uint64_t *record, size_t words, uint64_t pid)
     }
 }
 
-/* Adds what the index and later pieces need to know of a record. */
+/* Adds the time, thread and names of a record to the report. */
 static inline void report_record(struct records_report *report, const uint64_t *record,
                                  size_t words)
 {

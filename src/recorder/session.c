@@ -21,7 +21,7 @@ struct ttr_session {
     int fd;
     uint64_t pid;
     uint32_t requests;          /* number of the last request */
-    struct trace_answer answer; /* the last one; texts of results point into it */
+    struct trace_answer answer; /* last answer; texts of results point into it */
 };
 
 /* --- Finding --- */
@@ -79,7 +79,7 @@ static bool open_wanted(void *ctx, uint64_t pid, const char *socket)
     return wanted->fd < 0;
 }
 
-/* Stores the process of the only session. */
+/* Sets *pid to the process of the only session. Fails if there is none or more than one. */
 static ttr_status choose_session(uint64_t *pid, ttr_error *error)
 {
     uint64_t found[2];

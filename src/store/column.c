@@ -9,7 +9,7 @@
 
 struct pool_chunk {
     struct pool_chunk *next;
-    size_t n; /* bytes with this head */
+    size_t n; /* bytes of the chunk, including this header */
 };
 
 void block_pool_init(struct block_pool *pool, const struct alloc *alloc)
@@ -71,7 +71,7 @@ static uint8_t get_number_width(uint64_t range)
                                  : 8;
 }
 
-/* Stores the differences of values to the base of the block; NULL is 0 if the block has any. */
+/* Stores each value minus the base of the block, plus 1 if the block has NULLs; NULL is 0. */
 #define ENCODE(type)                                                                      \
     do {                                                                                  \
         type *to = block->data;                                                           \

@@ -12,7 +12,7 @@
 #include "model/context.h"
 #include "store/saved.h"
 
-#define BYTES_PER_EVENT 64u /* of the blocks that an event usually changes */
+#define BYTES_PER_EVENT 64u /* bytes of memory blocks that an event usually writes */
 
 /* --- Creating --- */
 
@@ -34,7 +34,7 @@ static bool is_table_name(const char *name)
     return false;
 }
 
-/* Marks the columns of a table that options.columns does not name. */
+/* Marks the columns that options.columns does not name as unwanted. */
 static void select_columns(const ttr_store *store, struct table *table)
 {
     for (size_t i = 0; i < table->columns_n; i++)
@@ -93,6 +93,10 @@ static const uint8_t counter_tables[] = {STORE_COUNTER,
                                          STORE_CPU_COUNTER_TRACK,
                                          STORE_THREAD_COUNTER_TRACK,
                                          STORE_PROCESS_COUNTER_TRACK};
+static const uint8_t track_tables[] = {
+    STORE_THREAD_TRACK,         STORE_PROCESS_TRACK,     STORE_CPU_TRACK,
+    STORE_COUNTER_TRACK,        STORE_CPU_COUNTER_TRACK, STORE_THREAD_COUNTER_TRACK,
+    STORE_PROCESS_COUNTER_TRACK};
 static const uint8_t sample_tables[] = {STORE_PERF_SAMPLE, STORE_STACK_CALLSITE, STORE_STACK_FRAME,
                                         STORE_STACK_MAPPING};
 static const uint8_t state_tables[] = {STORE_SCHED, STORE_THREAD_STATE};
@@ -134,6 +138,11 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
     store->has_classes =
         store->tables[STORE_CLASS].is_wanted || store->tables[STORE_FIELD].is_wanted;
     store->has_counters = is_any_wanted(store, counter_tables, sizeof counter_tables);
+    store->has_track_numbers = (store->has_slices || store->has_counters) &&
+                               (store_wants_column(store, "track_id") ||
+                                is_any_wanted(store, track_tables, sizeof track_tables));
+    /* Track numbers must not depend on which tables the store has. */
+    store->has_counters |= store->has_track_numbers;
     store->has_states = is_any_wanted(store, state_tables, sizeof state_tables);
     for (size_t i = 0; options && options->names && options->names[i]; i++)
         if (!is_table_name(options->names[i]) && !add_class(store, options->names[i]))
@@ -292,6 +301,8 @@ static bool add_event(ttr_store *store, const ttr_event *event)
         (store->has_samples && !store_add_sample(store, event)) ||
         (store->has_counters && event->kind == TTR_KIND_COUNTER &&
          !store_add_counter(store, event)) ||
+        (store->has_track_numbers && (!store->has_slices || is_flow(event)) &&
+         !store_number_slice_track(store, event)) ||
         (store->has_states && is_scheduling(event) && !store_add_state(store, event)))
         return false;
     store->is_disordered |= store->events > 0 && event->time < store->latest;

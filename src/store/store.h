@@ -23,8 +23,8 @@
 struct block_pool {
     const struct alloc *alloc;
     struct store_memory *memory; /* NULL = without limit */
-    struct pool_chunk *chunks;   /* list of chunks, of which the first has room */
-    size_t used;                 /* bytes of the first chunk */
+    struct pool_chunk *chunks;   /* list of chunks; only the first has unused bytes */
+    size_t used;                 /* bytes of the first chunk that are in use */
 };
 
 void block_pool_init(struct block_pool *pool, const struct alloc *alloc);
@@ -34,10 +34,10 @@ void block_pool_free(struct block_pool *pool);
 void *block_pool_allocate(struct block_pool *pool, size_t n);
 
 struct column_block {
-    int64_t base;  /* smallest value; numbers in `data` are added to it */
+    int64_t base;  /* smallest value of the block, to which the numbers in `data` are added */
     void *data;    /* STORE_BLOCK numbers of `width` bytes; NULL if the width is 0 */
     uint8_t width; /* 0, 1, 2, 4 or 8 bytes */
-    bool has_null; /* 0 means NULL, other numbers are 1 larger */
+    bool has_null; /* the block has NULLs: number 0 in `data` is NULL, others are 1 larger */
 };
 
 /* Values that are appended and never change, in compressed blocks. */
@@ -88,11 +88,11 @@ struct table {
     size_t columns_n, columns_capacity;
     uint64_t rows;
     bool is_class, is_wanted;
-    bool is_loaded;                 /* class table: it has been found in a saved store */
+    bool is_loaded;                 /* class table: a saved store contains it */
     uint16_t fields[FIELDS_CACHED]; /* class table: column of the i-th field; 0 = unknown */
 };
 
-/* What a table is made of. */
+/* Name and columns of a table. */
 struct table_definition {
     const char *name, *description;
     const struct column_info *infos;
@@ -120,10 +120,10 @@ bool store_is_name_of_class(ttr_text name, const char *table);
 /* --- The store --- */
 
 struct raw_slice {
-    int64_t ts, end; /* INT64_MAX = open */
+    int64_t ts, end; /* ns; end is INT64_MAX while the slice is open */
     uint64_t event;  /* row of its first event */
     uint32_t track, name, category, thread;
-    uint32_t outer; /* open slice below it on the stack + 1 */
+    uint32_t outer; /* index + 1 of the open slice that encloses it; 0 = none */
 };
 
 enum track_kind {
@@ -139,7 +139,7 @@ struct raw_track {
     uint64_t counter_id; /* counters: id among the counters of this name */
     uint32_t thread, name;
     uint32_t series; /* counters: name of the series */
-    uint32_t open;   /* open slice + 1; 0 = none */
+    uint32_t open;   /* index + 1 of the innermost open slice; 0 = none */
     uint32_t cpu;    /* valid for TRACK_CPU and TRACK_CPU_COUNTER */
     uint8_t kind;    /* enum track_kind */
 };
@@ -149,7 +149,7 @@ struct raw_flow {
     uint64_t event; /* row of the event */
     uint64_t scope, link;
     uint32_t track;
-    uint32_t slice; /* enclosing slice + 1; 0 = none */
+    uint32_t slice; /* index + 1 of the enclosing slice; 0 = none */
     uint8_t kind;   /* TTR_KIND_FLOW_... */
 };
 
@@ -182,7 +182,7 @@ struct raw_frame {
 };
 
 struct raw_callsite {
-    uint32_t parent; /* + 1; 0 = none */
+    uint32_t parent; /* index + 1 of the callsite of the caller; 0 = none */
     uint32_t frame, depth;
 };
 
@@ -234,11 +234,12 @@ enum store_table {
 
 struct ttr_store {
     ttr *t;
-    const struct alloc *alloc; /* that of `memory` */
+    const struct alloc *alloc; /* &memory.alloc */
     struct store_memory memory;
-    struct block_pool pool, ended_pool; /* ended_pool: of tables that are made at the end */
-    bool is_updating;                   /* more events follow the end of the tables */
-    char **wanted_columns;              /* copies of the names; NULL = all */
+    /* ended_pool: memory of the tables that are made at the end of the trace */
+    struct block_pool pool, ended_pool;
+    bool is_updating;      /* more events follow the end of the tables */
+    char **wanted_columns; /* copy of options.columns; NULL = all columns */
     size_t wanted_n;
     struct table tables[STORE_TABLES];
     struct table **classes; /* tables of event classes */
@@ -250,12 +251,13 @@ struct ttr_store {
     uint64_t events;
     uint32_t kinds[TTR_KIND_COUNT]; /* text ids of the names of kinds */
     int64_t latest;                 /* time of the latest event */
-    int64_t first, last;            /* smallest and greatest time, if there are events */
+    int64_t first, last;            /* lowest and highest time of all events */
     bool has_event_tables;          /* tables need each event: args, log or loss */
-    /* events that wanted tables need */
+    /* kinds of events that the wanted tables need */
     bool has_slices, has_flows, has_counters, has_states, has_classes, has_samples;
-    bool is_disordered;   /* an event was earlier than the one before it */
-    uint32_t *process_of; /* upid + 1 of each thread, at the end of the trace; 0 = unknown */
+    bool has_track_numbers; /* tracks are shown: those of slices and counters are both added */
+    bool is_disordered;     /* an event was earlier than the one before it */
+    uint32_t *process_of;   /* upid + 1 of each thread, at the end of the trace; 0 = unknown */
     size_t process_of_n;
     /* slices */
     struct raw_slice *slices;
@@ -295,6 +297,11 @@ TTR_MUST bool store_add_events(ttr_store *store, const ttr_batch *batch);
 TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event);
 TTR_MUST bool store_add_slice(ttr_store *store, const ttr_event *event);
+
+/* Adds the track of a span, instant or flow event, and no slice. Returns false if memory is
+ * exhausted. */
+TTR_MUST bool store_number_slice_track(ttr_store *store, const ttr_event *event);
+
 TTR_MUST bool store_end_slices(ttr_store *store);
 TTR_MUST bool store_add_flow(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_flows(ttr_store *store, const uint32_t *parent);

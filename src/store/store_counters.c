@@ -5,8 +5,8 @@
 
 #include "store/store.h"
 
-/* Returns true if `link` of a counter is the CPU that it is about: those of the interpretation have
- * the category "power". */
+/* Returns true if the link of a counter event is a CPU number. Such counters have the category
+ * "power" (interpretation, src/meaning). */
 static bool is_of_cpu(const ttr_store *store, const ttr_event *event)
 {
     return (event->flags & TTR_EVENT_HAS_CPU) && event->link <= UINT32_MAX &&

@@ -24,7 +24,7 @@ int64_t store_convert_real(double value)
 
 /* Converts a field to a cell; *type is the type that it needs. Texts become strings of the context.
  */
-static int64_t field_value(ttr *t, const ttr_value *value, ttr_store_type *type)
+static int64_t convert_field_value(ttr *t, const ttr_value *value, ttr_store_type *type)
 {
     *type = TTR_STORE_INT;
     switch (value->type) {
@@ -62,7 +62,7 @@ static bool add_args(ttr_store *store, const ttr_event *event)
             ttr_store_type type;
             if (field[i].depth > 0)
                 continue;
-            const int64_t value = field_value(store->t, &field[i].value, &type);
+            const int64_t value = convert_field_value(store->t, &field[i].value, &type);
             const int64_t key = (int64_t)ttr_text_add(store->t, field[i].name.p, field[i].name.n);
             const char *name = ttr_type_text(field[i].value.type);
             const int64_t row[] = {
@@ -272,10 +272,10 @@ bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event 
                 return false;
             struct column *to = &table->columns[column];
             if (to->is_unwanted || to->rows > table->rows)
-                continue; /* also: a second field of that name */
-            const int64_t value = field_value(store->t, &field[i].value, &type);
+                continue; /* unwanted, or the event has a second field of that name */
+            const int64_t value = convert_field_value(store->t, &field[i].value, &type);
             if (table_column(table, column)->type != type && value != TTR_STORE_NULL)
-                continue; /* another type than in the first event */
+                continue; /* the field has another type than in the first event */
             if (!column_append(to, value))
                 return false;
         }

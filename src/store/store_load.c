@@ -112,7 +112,7 @@ static bool is_key_equal(struct cursor *from, ttr_text key)
     return bytes && n == key.n && memcmp(bytes, key.p, n) == 0;
 }
 
-/* Adds the strings, which get the ids that they had. */
+/* Adds the strings to the context, which assigns the ids that the file uses. */
 static bool load_strings(struct loader *loader, struct cursor *from)
 {
     loader->strings_n = cursor_u32le(from);

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-#define MAPPED_MIN ((size_t)1 << 20) /* smaller blocks stay in memory */
+#define MAPPED_MIN ((size_t)1 << 20) /* blocks of fewer bytes are not mapped */
 #define PAGE ((size_t)4096)
 #define COPY_PIECE ((size_t)1 << 20)
 
@@ -80,7 +80,7 @@ static void unmap_region(struct store_memory *memory, struct memory_region *regi
     *region = memory->regions[--memory->regions_n];
 }
 
-/* Copies a block to a mapped one, giving pages back on the way. */
+/* Copies a block to a mapped one. Returns pages to the kernel meanwhile. */
 static void copy_block(struct store_memory *memory, char *to, const char *from, size_t n)
 {
     for (size_t at = 0; at < n; at += COPY_PIECE) {
@@ -106,7 +106,8 @@ static void *resize_block(void *ctx, void *old, size_t old_size, size_t new_size
     char *block = new_size ? map_block(memory, new_size) : NULL;
     if (!block && new_size)
         return NULL;
-    region = region ? find_region(memory, old) : NULL; /* the list may have moved */
+    /* map_block may have moved the list of regions. */
+    region = region ? find_region(memory, old) : NULL;
     if (block && old)
         copy_block(memory, block, old, old_size < new_size ? old_size : new_size);
     if (region) {

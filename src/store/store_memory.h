@@ -16,7 +16,7 @@
 struct memory_region {
     char *p;
     size_t n;
-    uint64_t offset; /* in the file */
+    uint64_t offset; /* offset of the block in the temporary file */
 };
 
 struct store_memory {
@@ -25,9 +25,9 @@ struct store_memory {
     struct spill file;
     struct memory_region *regions;
     size_t regions_n, regions_capacity;
-    uint64_t touched; /* bytes of mapped blocks that may have been used since they were given back
-                       */
-    ttr_error error;  /* why the file could not grow; status TTR_OK = it could */
+    uint64_t touched; /* bytes of mapped blocks that may have been accessed since pages were last
+                         returned to the kernel */
+    ttr_error error;  /* error of the last failure to extend the file; status TTR_OK = none */
 };
 
 void store_memory_init(struct store_memory *memory, uint64_t limit);
@@ -38,11 +38,11 @@ void store_memory_close(struct store_memory *memory);
 /* Returns the memory that an allocator belongs to, or NULL. */
 struct store_memory *store_memory_of(const struct alloc *alloc);
 
-/* Gives all mapped pages back. */
+/* Returns all mapped pages to the kernel, which writes them to the file. */
 void store_memory_release(struct store_memory *memory);
 
-/* Notes that up to n bytes of blocks are used, and gives pages back if that is much. Does nothing
- * for NULL. */
+/* Counts n more bytes of blocks as accessed, and returns pages to the kernel if many were. Does
+ * nothing for NULL. */
 static inline void store_memory_step(struct store_memory *memory, size_t n)
 {
     if (!memory || memory->regions_n == 0)
@@ -52,8 +52,8 @@ static inline void store_memory_step(struct store_memory *memory, size_t n)
         store_memory_release(memory);
 }
 
-/* Notes that an item is used that is `distance` items away from those that are used in order: the
- * kernel may map up to 2 MiB of the file around it. */
+/* Counts an access out of order, `distance` items away: the kernel may map up to 2 MiB of the file
+ * around the item. */
 static inline void store_memory_step_far(struct store_memory *memory, size_t distance)
 {
     if (distance > 16384)

@@ -11,11 +11,13 @@
 
 #include "store/store.h"
 
-#define SEARCHED_MAX 64u /* number of events of a name to search for a stack */
-#define KERNEL_FIRST ((uint64_t)0xffff800000000000u) /* the same in all processes */
+/* number of events of a name to search for a stack */
+#define SEARCHED_MAX 64u
+/* lowest address of the Linux kernel, the same in all processes */
+#define KERNEL_FIRST ((uint64_t)0xffff800000000000u)
 
-/* Returns what distinguishes the addresses of processes: the pid, or the thread if it is unknown.
- */
+/* Returns a number for the address space of an address: 0 for the kernel, else by pid, or by thread
+ * if the pid is unknown. */
 static uint64_t get_address_space(const ttr_store *store, ttr_id thread, uint64_t address)
 {
     ttr_thread about = {0};

@@ -99,6 +99,28 @@ bool store_add_slice(ttr_store *store, const ttr_event *event)
     }
 }
 
+bool store_number_slice_track(ttr_store *store, const ttr_event *event)
+{
+    switch (event->kind) {
+    case TTR_KIND_ASYNC_BEGIN:
+    case TTR_KIND_ASYNC_END:
+        return store_find_async_track(store, event) != UINT32_MAX;
+    case TTR_KIND_INSTANT:
+        if (event->flags & TTR_EVENT_NO_TIME)
+            return true;
+        return store_find_thread_track(store, event) != UINT32_MAX;
+    case TTR_KIND_BEGIN:
+    case TTR_KIND_END:
+    case TTR_KIND_SPAN:
+    case TTR_KIND_FLOW_BEGIN:
+    case TTR_KIND_FLOW_STEP:
+    case TTR_KIND_FLOW_END:
+        return store_find_thread_track(store, event) != UINT32_MAX;
+    default:
+        return true;
+    }
+}
+
 /* Orders slices by start; of equal starts the longer one is first, then the earlier event. */
 static int compare_slices(const void *left, const void *right)
 {
@@ -135,12 +157,12 @@ static void sort_slices(ttr_store *store)
     }
 }
 
-#define NESTING_BYTES 16u /* per slice */
+#define NESTING_BYTES 16u /* bytes of struct nesting per slice */
 
 struct nesting {
-    uint32_t *parent; /* + 1; 0 = none */
+    uint32_t *parent; /* index + 1 of the parent of each slice; 0 = none */
     uint32_t *depth;
-    uint64_t *nested; /* time of direct children */
+    uint64_t *nested; /* total duration of the direct children of each slice, in ns */
 };
 
 /* Computes parents and depths of sorted slices. */
@@ -285,7 +307,7 @@ static bool write_range(ttr_store *store, const struct nesting *nesting, struct 
     return true;
 }
 
-/* Writes all slices, part after part, so that those of a temporary file are read once. */
+/* Writes all slices, a part at a time, so that slices in a temporary file are read only once. */
 static bool write_slices(ttr_store *store, const struct nesting *nesting)
 {
     struct table *table = &store->tables[STORE_SLICE];

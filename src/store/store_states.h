@@ -8,7 +8,7 @@
 struct raw_state {
     int64_t ts, dur; /* ns; dur: -1 = until the end of the trace; TTR_STORE_NULL = unknown */
     uint32_t thread; /* 0 = a run of no known thread: a row of sched only */
-    uint32_t cpu;    /* valid if running */
+    uint32_t cpu;    /* valid if `state` is running */
     uint32_t waker;
     uint32_t waker_row; /* running row of the waker + 1; 0 = none */
     uint8_t state;      /* enum schedule_state */

@@ -420,6 +420,7 @@ static void updated_store_has_the_tables_so_far(void **state)
     assert_int_equal(events_n, 64);
     ttr_close(reader);
     ttr_store_free(store);
+    memory_events_free(all, sizeof all / sizeof *all);
 }
 
 /* --- Saved stores --- */

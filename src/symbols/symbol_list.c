@@ -29,7 +29,7 @@
 #define LINES_PER_CHECK 1024u
 
 struct entry {
-    uint64_t start, size; /* address range; size 0: it ends at the next function */
+    uint64_t start, size; /* address range of the function; size 0 = up to the next function */
     char *name;
 };
 

@@ -7,7 +7,7 @@
 /* Returns the address of n more bytes in front of the buffer, or NULL if memory is exhausted. */
 static uint8_t *prepend(struct flat *flat, size_t n)
 {
-    if (!flat->is_failed && flat->capacity - flat->n < n) {
+    if (!flat->is_failed && (!flat->p || flat->capacity - flat->n < n)) {
         const size_t capacity = 2 * flat->capacity + n + 256;
         uint8_t *grown = malloc(capacity);
         flat->is_failed = !grown;

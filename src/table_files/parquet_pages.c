@@ -125,12 +125,12 @@ static bool add_page(struct parquet_chunk *chunk, int type, int encoding, uint32
 
 /* --- Dictionaries --- */
 
-/* Distinct texts of a column, by an open hash table. */
+/* Distinct texts of a column, numbered from 0: a hash table with linear probing. */
 struct dictionary {
-    uint32_t *slots;  /* row + 1 of the first occurrence of a text; 0 = free */
-    uint32_t *number; /* per slot: its number */
-    uint32_t *rows;   /* by number: its first row */
-    uint32_t n;
+    uint32_t *slots;  /* hash table: row + 1 of the first occurrence of a text; 0 = free */
+    uint32_t *number; /* number of the text in slots[i] */
+    uint32_t *rows;   /* row of the first occurrence of text i */
+    uint32_t n;       /* number of texts */
 };
 #define SLOTS (4 * DICTIONARY_MAX)
 

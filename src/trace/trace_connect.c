@@ -4,7 +4,7 @@
  * names the manager's socket.  It then maps two pieces of memory that the manager made: the rings,
  * and for each module a page of enable bytes, which is mapped over the module's own page, so that
  * the manager enables and disables categories without help of the process.  When the connection
- * ends, pages of the door (trace_door.c) replace the pages of enable bytes.
+ * ends, pages of the attach memory (trace_attach.c) replace the pages of enable bytes.
  *
  * The process checks that the socket belongs to its own user or root, and that the memory has the
  * announced size and cannot shrink. */
@@ -161,7 +161,7 @@ static void map_module(struct ttr_trace_module *module)
 static void disable_module(struct ttr_trace_module *module)
 {
     if (module->state)
-        trace_door_map(module, (uint32_t)module->state - 1);
+        trace_attach_map_module(module, (uint32_t)module->state - 1);
 }
 
 void trace_modules_disable(void)
@@ -174,7 +174,7 @@ void trace_disconnect_module(struct ttr_trace_module *module)
 {
     if (module->state == 0)
         return;
-    /* Zeros of the process itself: the pages of the door may get another module. */
+    /* Map private zeros: another module may use this page of the attach memory. */
     (void)mmap((void *)(uintptr_t)module->enabled, TTR_TRACE_PAGE, PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     has_page[module->state - 1] = false;
@@ -264,7 +264,7 @@ static bool connect_to(const char *path)
     (void)fstat(trace_session.socket_fd, &socket_status);
     send_message(TRACE_HELLO, 0, 0, program_invocation_short_name);
     if (receive_welcome(&welcome, fds) && begin_session(&welcome, fds)) {
-        trace_door_set_recorded(true, path);
+        trace_attach_set_recorded(true, path);
         return true;
     }
     close_descriptors(fds);
@@ -292,7 +292,7 @@ void trace_disconnect(void)
     trace_session.socket_fd = flags_fd = -1;
     __atomic_store_n(&trace_session.memory, NULL, __ATOMIC_RELEASE);
     trace_threads_reset();
-    trace_door_set_recorded(false, "");
+    trace_attach_set_recorded(false, "");
 }
 
 /* Returns true if the manager closed the connection, or died. Reads and drops messages, such as
@@ -317,12 +317,12 @@ static void check_connection(void)
     errno = reason;
 }
 
-/* Connects to a manager that knocks, unless the process has a session. Returns false if none
- * knocks, or it cannot be reached. Requires the lock. */
-static bool answer_knock(void)
+/* Connects to a manager that requests it, unless the process has a session. Returns false without a
+ * request, or if the manager cannot be reached. Requires the lock. */
+static bool connect_if_requested(void)
 {
     char path[TRACE_MESSAGE_TEXT];
-    return trace_session.memory || (trace_door_answer(path) && connect_to(path));
+    return trace_session.memory || (trace_attach_accept_request(path) && connect_to(path));
 }
 
 void trace_check_connection(void)
@@ -340,10 +340,10 @@ bool ttr_trace_attach(const volatile uint8_t *enabled, uint8_t level)
     if (!trace_lock_briefly())
         return false;
     check_connection();
-    if (!answer_knock())
+    if (!connect_if_requested())
         trace_modules_disable();
     trace_unlock();
-    return *enabled >= level && *enabled != TTR_TRACE_KNOCK;
+    return *enabled >= level && *enabled != TTR_TRACE_CONNECT_REQUEST;
 }
 
 void trace_wake_manager(const struct trace_header *header)

@@ -142,20 +142,21 @@ void trace_disconnect_module(struct ttr_trace_module *module);
 /* Disconnects if the manager closed the connection. For the slow path of a thread. */
 void trace_check_connection(void);
 
-/* --- trace_door.c --- */
+/* --- trace_attach.c --- */
 
-/* Maps the enable bytes of a module, which become 0, to its page of the door. */
-void trace_door_map(struct ttr_trace_module *module, uint32_t page);
+/* Maps the enable bytes of a module, which become 0, to its page of the attach memory. */
+void trace_attach_map_module(struct ttr_trace_module *module, uint32_t page);
 
 /* Shows to managers whether the process has a session, and the socket of its manager ("" = none).
  */
-void trace_door_set_recorded(bool is_recorded, const char *socket);
+void trace_attach_set_recorded(bool is_recorded, const char *socket);
 
-/* Forgets the door of the parent in the child of a fork. */
-void trace_door_forget_after_fork(void);
+/* Unmaps the attach memory of the parent in the child of a fork. */
+void trace_attach_forget_after_fork(void);
 
-/* Returns true once if a manager asks the process to connect to its socket. */
-bool trace_door_answer(char socket[108]);
+/* Copies the socket path of a manager that asks the process to connect, and clears the request.
+ * Returns false without a request. */
+bool trace_attach_accept_request(char socket[108]);
 
 /* --- trace_file.c --- */
 

@@ -7,7 +7,7 @@
  * The functions of this file replace those of libc and call them.  The allocator is called by the
  * names that glibc has for replacements, because dlsym itself may allocate.  A flag per thread
  * keeps calls that the recording makes from being recorded. */
-#undef _FORTIFY_SOURCE /* its inline functions have the names of those below */
+#undef _FORTIFY_SOURCE /* its inline functions would collide with the functions of this file */
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>

@@ -35,7 +35,7 @@ static void replace_shared_memory(void)
 static void after_fork_in_child(void)
 {
     struct ttr_trace_thread *thread = &ttr_trace_thread;
-    trace_door_forget_after_fork();
+    trace_attach_forget_after_fork();
     replace_shared_memory();
     if (trace_session.socket_fd >= 0)
         trace_disconnect();

@@ -28,20 +28,21 @@
 #define TRACE_MODULES_MAX 256u /* pages of enable bytes */
 #define TRACE_WELCOME_FDS 3u
 
-/* First page of the memory by which a manager asks a process to connect (trace_door.c). */
-#define TRACE_DOOR_NAME "tracetta-door"
-#define TRACE_FLAGS_NAME "tracetta-flags" /* enable bytes of a session */
-#define TRACE_DOOR_MAGIC UINT64_C(0x31524f4f44525454)
+/* Attach memory: the memfd by which a manager asks a process to connect (trace_attach.c). */
+#define TRACE_ATTACH_NAME "tracetta-attach"
+#define TRACE_FLAGS_NAME "tracetta-flags"               /* enable bytes of a session */
+#define TRACE_ATTACH_MAGIC UINT64_C(0x3143545441525454) /* "TTRATTC1" */
 
-struct trace_door {
+/* First page of the attach memory. */
+struct trace_attach_page {
     uint64_t magic;
-    uint32_t version;     /* TRACE_VERSION */
-    uint32_t pid;         /* pid of the process, as it sees itself */
-    uint32_t modules;     /* atomic; pages of enable bytes that were ever in use */
-    uint32_t is_recorded; /* atomic; 1 = the process has a session */
-    uint32_t is_knocked;  /* atomic; 1 = `socket` is valid, and the enable bytes are set */
+    uint32_t version;      /* TRACE_VERSION */
+    uint32_t pid;          /* pid of the process in its own pid namespace */
+    uint32_t modules;      /* atomic; pages of enable bytes that were ever in use */
+    uint32_t is_recorded;  /* atomic; 1 = the process has a session */
+    uint32_t is_requested; /* atomic; 1 = `socket` is valid, and the enable bytes are set */
     uint32_t pad;
-    char socket[108];  /* socket of the manager that knocks */
+    char socket[108];  /* socket of the manager that requests a connection */
     char session[108]; /* socket of the manager that records the process */
 };
 

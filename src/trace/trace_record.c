@@ -96,9 +96,9 @@ static __attribute__((aligned(TTR_TRACE_PAGE))) volatile uint8_t run_time_enable
 static struct ttr_trace_module run_time_module = {run_time_enabled, run_time_categories, NULL, 0};
 static size_t run_time_n;
 
-/* Returns the index of a category. A new one keeps the copy of its name. Returns -1 without a copy,
- * or if there are too many categories. Requires the lock. */
-static int find_category(const char *name, char **copy)
+/* Returns the index of a category, which is added if its name is new: it then owns *copy, a copy of
+ * the name. Returns -1 if *copy is NULL or there are too many categories. Requires the lock. */
+static int find_or_add_category(const char *name, char **copy)
 {
     for (size_t i = 0; i < run_time_n; i++)
         if (strcmp(run_time_categories[i].name, name) == 0)
@@ -119,7 +119,7 @@ static int add_category(const char *name)
     if (!__atomic_exchange_n(&is_added, true, __ATOMIC_RELAXED))
         ttr_trace_module_add(&run_time_module);
     if (trace_lock()) {
-        i = find_category(name, &copy);
+        i = find_or_add_category(name, &copy);
         trace_unlock();
     }
     free(copy);

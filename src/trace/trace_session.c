@@ -58,8 +58,8 @@ static void fill_header(const ttr_trace_options *options, uint64_t frequency)
     trace_header()->zone_min_ticks = ttr_trace_zone_min_ticks;
 }
 
-/* Forgets the memory of the session. Threads that are writing into it right now may go on, so it
- * stays mapped, but gives its pages back. */
+/* Detaches from the memory of the session. Threads may still be writing to it, so it stays mapped,
+ * but its pages are returned to the kernel. */
 static void drop_memory(void)
 {
     (void)madvise(trace_session.memory, trace_session.memory_size, MADV_DONTNEED);
@@ -83,7 +83,7 @@ static int start_file(const char *path, const ttr_trace_options *options, char *
     trace_session.filter = *filter;
     *filter = former;
     trace_session_begin();
-    trace_door_set_recorded(true, "");
+    trace_attach_set_recorded(true, "");
     trace_categories_enable(true);
     return 0;
 }
@@ -128,7 +128,7 @@ int ttr_trace_stop(void)
         reason = trace_file_close(trace_session.file);
         __atomic_store_n(&trace_session.file, NULL, __ATOMIC_RELEASE);
         trace_threads_reset();
-        trace_door_set_recorded(false, "");
+        trace_attach_set_recorded(false, "");
         drop_memory();
     }
     trace_unlock();

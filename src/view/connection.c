@@ -15,8 +15,8 @@
 
 #define HEAD_MAX 16384u
 #define TIMEOUT_MS 30000
-#define STEP_MS 250 /* between two looks at is_stopping */
-#define EVENT_MS 50 /* between two looks at the version of the rows */
+#define STEP_MS 250 /* ms between two checks of is_stopping */
+#define EVENT_MS 50 /* ms between two checks of view->version */
 
 struct connection {
     ttr_view *view;
@@ -130,7 +130,7 @@ static bool send_refusal(const struct connection *connection, int status)
     return false;
 }
 
-/* Sets the cookie, and leads to the address without the secret. */
+/* Sends a redirect that sets the cookie and removes the secret from the address. */
 static bool send_cookie(const struct connection *connection)
 {
     char lines[256];
@@ -142,7 +142,8 @@ static bool send_cookie(const struct connection *connection)
     return send_answer(connection, &answer, lines, true);
 }
 
-/* Streams events (SSE) until the page closes: the number of open pages is known by it. */
+/* Sends server-sent events until the page closes the connection. Open streams are counted in
+ * view->pages. */
 static bool stream_events(const struct connection *connection, ttr_view *view)
 {
     char head[2048];
@@ -165,7 +166,7 @@ static bool stream_events(const struct connection *connection, ttr_view *view)
             is_open = send_all(connection, "event: grown\ndata: grown\n\n", 26);
         }
         is_open = is_open && (came <= 0 || !is_cancelled((void *)(uintptr_t)connection));
-        if (came > 0 && is_open) /* bytes that are not expected */
+        if (came > 0 && is_open) /* the client must not send more */
             break;
     }
     if (is_open)

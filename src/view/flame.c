@@ -9,14 +9,14 @@
 #include "view/view.h"
 
 #define NODES_MAX 20000u
-#define TRACKS_BYTES 16384u /* no query is longer */
+#define TRACKS_BYTES 16384u /* maximum length of the list of tracks in a query */
 #define SLICES_MAX 50000000u
-#define SLOTS 65536u /* of the hash table; a third is used at most */
+#define SLOTS 65536u /* size of the hash table; at most a third is in use */
 
 /* A path of names. */
 struct flame_node {
     uint32_t name, parent;
-    int64_t total; /* ns, without what is outside of the range */
+    int64_t total; /* ns inside of the requested range */
     uint64_t count;
 };
 
@@ -64,7 +64,7 @@ static bool is_cancelled(const struct request *request)
 static void add_depth(struct flame *flame, const struct view_track *track, uint32_t depth,
                       int64_t end, uint32_t parent)
 {
-    /* The walk goes down by a stack of its own: paths can be 512 deep. */
+    /* An explicit stack instead of recursion: paths can be 512 deep. */
     struct level {
         int64_t end;
         uint32_t node;

@@ -30,7 +30,7 @@ static bool copy_value(const char *from, const char *end, char *to, size_t size)
 }
 
 /* Returns the value of a header line with a name, or NULL. */
-static const char *value_of(const char *line, const char *end, const char *name)
+static const char *get_header_value(const char *line, const char *end, const char *name)
 {
     const size_t n = strlen(name);
     return (size_t)(end - line) > n && strncasecmp(line, name, n) == 0 && line[n] == ':'
@@ -42,24 +42,24 @@ static bool parse_header_line(const char *line, const char *end, struct http_hea
 {
     const char *value;
     char text[64];
-    if ((value = value_of(line, end, "Host")))
+    if ((value = get_header_value(line, end, "Host")))
         return !head->host[0] && copy_value(value, end, head->host, sizeof head->host);
-    if ((value = value_of(line, end, "Cookie"))) {
-        /* Other servers of this host share it: one that is too long is as none. */
+    if ((value = get_header_value(line, end, "Cookie"))) {
+        /* Cookies of other servers on this host may make the line too long: then ignore it. */
         if (!copy_value(value, end, head->cookie, sizeof head->cookie))
             head->cookie[0] = '\0';
         return true;
     }
-    if ((value = value_of(line, end, "Sec-Fetch-Site")))
+    if ((value = get_header_value(line, end, "Sec-Fetch-Site")))
         return copy_value(value, end, head->site, sizeof head->site);
-    if ((value = value_of(line, end, "Connection"))) {
+    if ((value = get_header_value(line, end, "Connection"))) {
         if (copy_value(value, end, text, sizeof text) && strcasecmp(text, "close") == 0)
             head->is_kept = false;
         return true;
     }
-    if ((value = value_of(line, end, "Content-Length")))
+    if ((value = get_header_value(line, end, "Content-Length")))
         return copy_value(value, end, text, sizeof text) && strcmp(text, "0") == 0;
-    return !value_of(line, end, "Transfer-Encoding");
+    return !get_header_value(line, end, "Transfer-Encoding");
 }
 
 /* Parses "GET /path?query HTTP/1.1". */

@@ -85,7 +85,7 @@ static bool read_slice_tracks(struct plan *plan)
 }
 
 /* Returns the track of a CPU, which is added if it is new; 0 if memory is exhausted. */
-static uint32_t track_of_cpu(struct plan *plan, int64_t cpu)
+static uint32_t find_or_add_cpu_track(struct plan *plan, int64_t cpu)
 {
     char text[32];
     if (!plan->track_of_cpu[cpu]) {
@@ -102,7 +102,7 @@ static uint32_t track_of_cpu(struct plan *plan, int64_t cpu)
     return plan->track_of_cpu[cpu];
 }
 
-static uint32_t track_of_state(struct plan *plan, int64_t utid)
+static uint32_t find_or_add_state_track(struct plan *plan, int64_t utid)
 {
     if (!plan->track_of_state[utid]) {
         struct view_track about = plan_describe_thread(plan, utid);
@@ -115,10 +115,10 @@ static uint32_t track_of_state(struct plan *plan, int64_t utid)
 
 /* --- Items --- */
 
-/* Calls a function with each row of an opened table. */
-typedef bool (*see_item)(struct plan *plan, uint64_t i, const struct plan_item *item);
+/* Receives item `i` of the plan. Returns false to stop. */
+typedef bool (*item_visitor)(struct plan *plan, uint64_t i, const struct plan_item *item);
 
-static bool each_slice(struct plan *plan, see_item see, uint64_t *number)
+static bool visit_slices(struct plan *plan, item_visitor see, uint64_t *number)
 {
     static const char *const columns[] = {"ts", "dur", "track_id", "depth", "name", NULL};
     struct cells *cells = &plan->cells;
@@ -142,13 +142,13 @@ static bool each_slice(struct plan *plan, see_item see, uint64_t *number)
 }
 
 /* Returns a duration for which the view draws an item; 0 if its end was lost. */
-static int64_t known_length(int64_t dur)
+static int64_t get_drawn_duration(int64_t dur)
 {
     return dur == TTR_STORE_NULL ? 0 : dur;
 }
 
-/* Threads on CPUs; the idle thread, which has tid 0, is left out. */
-static bool each_sched(struct plan *plan, see_item see, uint64_t *number)
+/* Calls `see` with the runs of threads on CPUs. The idle thread (tid 0) is left out. */
+static bool visit_sched_rows(struct plan *plan, item_visitor see, uint64_t *number)
 {
     static const char *const columns[] = {"ts", "dur", "cpu", "utid", NULL};
     struct cells *cells = &plan->cells;
@@ -158,11 +158,11 @@ static bool each_sched(struct plan *plan, see_item see, uint64_t *number)
         for (size_t i = 0; i < have; i++) {
             const int64_t cpu = cells->values[2][i], utid = cells->values[3][i];
             struct plan_item item = {.start = cells->values[0][i],
-                                     .length = known_length(cells->values[1][i])};
+                                     .length = get_drawn_duration(cells->values[1][i])};
             if (cpu >= 0 && cpu < CPUS_MAX && utid > 0 && (uint64_t)utid < plan->threads_n &&
                 plan->threads[utid].tid != 0) {
                 item.name = plan->threads[utid].cpu_name;
-                item.track = track_of_cpu(plan, cpu);
+                item.track = find_or_add_cpu_track(plan, cpu);
                 if (!item.track)
                     return false;
             }
@@ -173,7 +173,7 @@ static bool each_sched(struct plan *plan, see_item see, uint64_t *number)
 }
 
 /* Returns the name of a state that the page shows; 0 for a dead thread, which has no item. */
-static uint32_t name_of_state(struct plan *plan, int64_t text)
+static uint32_t get_state_name(struct plan *plan, int64_t text)
 {
     static const struct {
         const char *state, *name;
@@ -192,7 +192,7 @@ static uint32_t name_of_state(struct plan *plan, int64_t text)
     return 0;
 }
 
-static bool each_state(struct plan *plan, see_item see, uint64_t *number)
+static bool visit_thread_states(struct plan *plan, item_visitor see, uint64_t *number)
 {
     static const char *const columns[] = {"ts", "dur", "utid", "state", NULL};
     struct cells *cells = &plan->cells;
@@ -202,11 +202,11 @@ static bool each_state(struct plan *plan, see_item see, uint64_t *number)
         for (size_t i = 0; i < have; i++) {
             const int64_t utid = cells->values[2][i];
             struct plan_item item = {.start = cells->values[0][i],
-                                     .length = known_length(cells->values[1][i]),
-                                     .name = name_of_state(plan, cells->values[3][i])};
+                                     .length = get_drawn_duration(cells->values[1][i]),
+                                     .name = get_state_name(plan, cells->values[3][i])};
             if (item.name && utid > 0 && (uint64_t)utid < plan->threads_n &&
                 plan->threads[utid].tid != 0) {
-                item.track = track_of_state(plan, utid);
+                item.track = find_or_add_state_track(plan, utid);
                 if (!item.track)
                     return false;
             }
@@ -226,7 +226,7 @@ static uint32_t float_bits(int64_t real)
     return bits;
 }
 
-static bool each_counter(struct plan *plan, see_item see, uint64_t *number)
+static bool visit_counters(struct plan *plan, item_visitor see, uint64_t *number)
 {
     static const char *const columns[] = {"ts", "track_id", "value", NULL};
     struct cells *cells = &plan->cells;
@@ -246,17 +246,17 @@ static bool each_counter(struct plan *plan, see_item see, uint64_t *number)
     return true;
 }
 
-bool plan_each(struct plan *plan, see_item see)
+bool plan_each(struct plan *plan, item_visitor see)
 {
     uint64_t number = 0;
-    return each_slice(plan, see, &number) && each_sched(plan, see, &number) &&
-           each_state(plan, see, &number) && each_counter(plan, see, &number);
+    return visit_slices(plan, see, &number) && visit_sched_rows(plan, see, &number) &&
+           visit_thread_states(plan, see, &number) && visit_counters(plan, see, &number);
 }
 
 /* --- Rows --- */
 
 /* Returns the row of a depth, adding all rows up to it; PLAN_NO_ROW if memory is exhausted. */
-static uint32_t row_at(struct plan *plan, uint32_t track, uint32_t depth)
+static uint32_t find_or_add_row(struct plan *plan, uint32_t track, uint32_t depth)
 {
     struct plan_track *on = &plan->tracks[track];
     while (on->rows_n <= depth) {
@@ -296,7 +296,7 @@ static bool place_item(struct plan *plan, uint64_t i, const struct plan_item *it
         plan->tracks[track].about.deeper++;
         return true;
     }
-    const uint32_t row = row_at(plan, track, depth);
+    const uint32_t row = find_or_add_row(plan, track, depth);
     if (row == PLAN_NO_ROW)
         return false;
     plan->tracks[track].ends[depth] = item->length < 0 || item->start > INT64_MAX - item->length

@@ -8,7 +8,7 @@
 
 #define PLAN_NO_ROW UINT32_MAX
 
-/* A row while its items are counted. */
+/* A row of the view, while its items are counted. */
 struct plan_row {
     uint32_t track; /* index of the track in the plan */
     uint32_t depth;
@@ -18,7 +18,8 @@ struct plan_row {
 /* The rows of a track by depth or lane, and the end of the last slice in each lane. */
 struct plan_track {
     uint32_t *rows;
-    int64_t *ends; /* asynchronous track: end times of its rows; NULL = depths are rows */
+    /* asynchronous track: end time of the last slice per lane; NULL = rows are depths */
+    int64_t *ends;
     size_t rows_n, capacity;
     struct view_track about;
 };
@@ -26,7 +27,7 @@ struct plan_track {
 struct plan_thread {
     uint32_t label, group; /* name ids */
     int64_t pid, tid;
-    uint32_t cpu_name; /* name id on a CPU */
+    uint32_t cpu_name; /* name id of the thread on the tracks of CPUs */
 };
 
 struct plan {
@@ -37,7 +38,7 @@ struct plan {
     size_t rows_n, rows_capacity;
     struct plan_thread *threads; /* threads, indexed by utid */
     size_t threads_n;
-    uint32_t *row_of; /* rows of the items of all sources */
+    uint32_t *row_of; /* row of each item, in the order of plan_each */
     uint64_t items;
     /* track of the plan + 1, by track of the store, by CPU, by thread (states), by counter */
     uint32_t *track_of_slice, *track_of_cpu, *track_of_state, *track_of_counter;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNTERS_MAX 1024u /* counters with rows of their own; with more, ids share rows */
+/* maximum number of counters with a row each; if there are more, several ids share a row */
+#define COUNTERS_MAX 1024u
 
 struct counter {
     uint32_t id, name, series, group;

@@ -24,7 +24,7 @@ struct reading {
     ttr_view_reading options;
     ttr_store *store, *second;
     uint64_t events, second_events;
-    int64_t update_at; /* ms */
+    int64_t update_at; /* time of the next update, in ms */
     bool is_changed;   /* events were added after the last update */
 };
 
@@ -55,6 +55,7 @@ static void replace_data(struct reading *reading, struct view_data *data, ttr_qu
     (void)pthread_rwlock_unlock(&view->data_lock);
     ttr_query_free(view->query);
     view->query = query;
+    view->load_tables = NULL;
     view->store = reading->store;
     view_free_data(old);
     ttr_store_free(old_store);
@@ -85,23 +86,25 @@ static ttr_status publish(struct reading *reading, bool is_last, ttr_error *erro
     return TTR_OK;
 }
 
-ttr_status ttr_view_show(ttr_view *view, ttr *t, ttr_store *store, ttr_error *error)
+ttr_status ttr_view_show_saved(ttr_view *view, const ttr_store *saved, ttr_view_load_tables load,
+                               void *user_data, ttr_error *error)
 {
-    struct reading reading = {.view = view, .t = t, .store = store};
-    struct view_data *data = view_make_data(t, store, NULL);
-    ttr_query *query = data ? ttr_query_new(t, store, error) : NULL;
-    if (!query) {
-        view_free_data(data);
-        ttr_store_free(store);
-        view_error(error, TTR_E_NOMEM, "memory is exhausted");
-        return TTR_E_NOMEM;
-    }
-    ttr_query_set_read_only(query, true);
+    struct reading reading = {.view = view};
+    struct view_data *data = view_load_data(saved, error);
+    if (!data)
+        return error ? error->status : TTR_E_MALFORMED;
     data->epoch = view->data->epoch + 1;
     (void)pthread_mutex_lock(&view->query_lock);
-    replace_data(&reading, data, query);
+    replace_data(&reading, data, NULL);
+    view->load_tables = load;
+    view->load_user_data = user_data;
     (void)pthread_mutex_unlock(&view->query_lock);
     return TTR_OK;
+}
+
+size_t ttr_view_parts(const ttr_view *view, ttr_store_part *parts)
+{
+    return view && !view->data->is_partial ? view_list_parts(view->data, parts) : 0;
 }
 
 const ttr_store *ttr_view_store(const ttr_view *view)
@@ -113,8 +116,7 @@ const ttr_store *ttr_view_store(const ttr_view *view)
 static ttr_status publish_if_due(struct reading *reading, ttr_error *error)
 {
     const int64_t begin = http_now_ms();
-    const bool is_shown =
-        reading->options.is_live || !reading->view->store || reading->view->data->is_partial;
+    const bool is_shown = reading->options.is_live || reading->view->data->is_partial;
     if (!reading->is_changed || !is_shown || begin < reading->update_at ||
         atomic_load(&reading->view->pages) == 0)
         return TTR_OK;
@@ -128,7 +130,7 @@ static ttr_status publish_if_due(struct reading *reading, ttr_error *error)
 
 /* --- Reading --- */
 
-/* Lets statements of pages run. */
+/* Releases query_lock for a moment if statements of pages wait for it. */
 static void yield_lock(ttr_view *view)
 {
     if (atomic_load(&view->query_waiting) == 0)

@@ -8,8 +8,8 @@
 #include "base/utf.h"
 #include "view/view.h"
 
-#define EXACT_MAX \
-    ((int64_t)1 << 53) /* greatest integer that every smaller number of JavaScript is */
+/* JavaScript represents all integers up to this one exactly */
+#define EXACT_MAX ((int64_t)1 << 53)
 #define REPLACEMENT "\xef\xbf\xbd"
 
 void reply_append(struct reply *reply, const void *bytes, size_t n)

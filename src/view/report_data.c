@@ -13,7 +13,7 @@
 #include "view/view.h"
 
 #define FILE_BYTES 4900000u
-#define PAGE_BYTES 100000u /* for the style and the scripts of the page */
+#define PAGE_BYTES 100000u /* size of the style and scripts of the page, in bytes */
 #define NAME_BYTES 400000u
 #define BOX_BYTES_MIN 500000u /* compressed; base64 makes them a third larger */
 #define BOX_BYTES_MAX (3u << 20)
@@ -39,10 +39,10 @@ static const struct {
     {"Inputs", "SELECT path, format FROM source"},
 };
 
-/* What is kept of a trace. */
+/* The part of a trace that fits into a report. */
 struct reduction {
     const struct view_data *data;
-    uint8_t *has_track; /* by track */
+    uint8_t *has_track; /* per track: 1 if the report contains it */
     size_t tracks_n;
     uint32_t *rows;
     size_t rows_n;
@@ -50,7 +50,7 @@ struct reduction {
     bool has_counters;
     struct reply boxes;  /* boxes as the page reads them */
     struct reply packed; /* compressed boxes */
-    uint8_t *has_name;   /* by name id */
+    uint8_t *has_name;   /* per name id: 1 or 2 if the report uses the name */
     size_t names_left;   /* used names that did not fit */
 };
 
@@ -146,7 +146,8 @@ static void list_rows(struct reduction *reduction, bool has_counters)
             reduction->rows[reduction->rows_n++] = (uint32_t)i;
 }
 
-/* Finds the widest picture of at most `bytes`. Returns false if memory is exhausted. */
+/* Chooses the largest width in pixels at which the rows fit into `bytes`. Returns false if memory
+ * is exhausted. */
 static bool reduce(struct reduction *reduction, size_t bytes)
 {
     reduction->width = WIDTH_FIRST;
@@ -250,7 +251,7 @@ static void append_tables(ttr_view *view, struct reply *out)
     reply_append(out, "}", 1);
 }
 
-/* Says what was folded. */
+/* Appends a note for the reader: the columns, rows, tracks and names that the report left out. */
 static void append_note(const struct reduction *reduction, struct reply *out)
 {
     const struct view_data *data = reduction->data;

@@ -14,7 +14,7 @@ static int hex_digit(char c)
 }
 
 /* Decodes "%41" and "+" up to "&". Returns false if it does not fit, or contains a zero byte. */
-static bool decode(const char *from, char *text, size_t size)
+static bool decode_url_value(const char *from, char *text, size_t size)
 {
     size_t n = 0;
     for (; *from && *from != '&'; from++) {
@@ -40,7 +40,7 @@ bool request_text(const struct request *request, const char *key, char *text, si
     const char *p = request->query;
     while (p && *p) {
         if (strncmp(p, key, n) == 0 && p[n] == '=')
-            return decode(p + n + 1, text, size);
+            return decode_url_value(p + n + 1, text, size);
         p = strchr(p, '&');
         p = p ? p + 1 : NULL;
     }

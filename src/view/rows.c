@@ -23,7 +23,7 @@
 #include "view/plan.h"
 
 struct build {
-    struct plan plan;    /* first: copy_item gets it */
+    struct plan plan;    /* must be first: copy_item converts a pointer to it */
     uint32_t *final_row; /* row in the view, indexed by row of the plan */
     uint64_t *filled;    /* items so far, by final row */
     int64_t *ends;       /* end of the last item, by final row */
@@ -34,8 +34,8 @@ struct build {
 struct track_order {
     const struct plan_track *track;
     uint32_t index;
-    uint64_t
-        group_items; /* number of items in all tracks of the group: busy processes come first */
+    /* number of items in all tracks of the group: busy processes come first */
+    uint64_t group_items;
 };
 
 static int kind_order(uint8_t kind)
@@ -55,9 +55,8 @@ static int compare_uint(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* CPUs come first, then counters without a thread, then processes, the one with the most items
- * first. Threads are ordered by id, with their states above their slices. The counters of the
- * process follow them. */
+/* Order: CPUs, counters without a thread, then processes by descending number of items. In a
+ * process: threads by id, states above slices, then counters. */
 static int compare_tracks(const void *left, const void *right)
 {
     const struct track_order *l = left, *r = right;
@@ -80,21 +79,26 @@ static int compare_tracks(const void *left, const void *right)
     return 0;
 }
 
+void view_place_row(struct view_data *view, struct view_row *row, uint64_t n, uint32_t track,
+                    uint32_t depth)
+{
+    *row = (struct view_row){.first = view->items_n,
+                             .n = n,
+                             .first_block = view->blocks_n,
+                             .blocks = (n + VIEW_BLOCK - 1) / VIEW_BLOCK,
+                             .first_node = view->nodes_n,
+                             .track = track,
+                             .depth = depth};
+    row->nodes = (row->blocks + VIEW_BLOCK - 1) / VIEW_BLOCK;
+    view->items_n += row->blocks * VIEW_BLOCK;
+    view->blocks_n += row->blocks + 1;
+    view->nodes_n += row->nodes;
+}
+
 static void add_row(struct view_data *view, struct build *build, uint32_t plan_row)
 {
     const struct plan_row *row = &build->plan.rows[plan_row];
-    struct view_row *added = &view->rows[view->rows_n];
-    *added = (struct view_row){.first = view->items_n,
-                               .n = row->n,
-                               .first_block = view->blocks_n,
-                               .blocks = (row->n + VIEW_BLOCK - 1) / VIEW_BLOCK,
-                               .first_node = view->nodes_n,
-                               .track = (uint32_t)view->tracks_n,
-                               .depth = row->depth};
-    added->nodes = (added->blocks + VIEW_BLOCK - 1) / VIEW_BLOCK;
-    view->items_n += added->blocks * VIEW_BLOCK;
-    view->blocks_n += added->blocks + 1;
-    view->nodes_n += added->nodes;
+    view_place_row(view, &view->rows[view->rows_n], row->n, (uint32_t)view->tracks_n, row->depth);
     build->final_row[plan_row] = (uint32_t)view->rows_n++;
 }
 
@@ -153,8 +157,8 @@ static bool make_arrays(struct view_data *view, struct build *build)
            build->ends;
 }
 
-/* Returns the exact times of a block, which are made from its items if it had none; NULL if memory
- * is exhausted. */
+/* Returns the exact times of a block; the first call computes them from the items. Returns NULL if
+ * memory is exhausted. */
 static struct view_wide *get_exact_block_times(struct view_data *view, uint64_t block,
                                                uint64_t first, size_t n)
 {
@@ -278,7 +282,7 @@ static bool widen_range(struct plan *plan, uint64_t i, const struct plan_item *i
         view->start = item->start;
     if (plan->row_of[plan->items] == 0 || end > view->end)
         view->end = end;
-    plan->row_of[plan->items] = 1; /* the range is set */
+    plan->row_of[plan->items] = 1; /* the range has been set */
     (void)i;
     return true;
 }
@@ -338,6 +342,7 @@ void view_free_data(struct view_data *data)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         free(blocks[i]);
     reply_free(&data->text_bytes);
+    reply_free(&data->saved_head);
     free(data);
 }
 

@@ -8,7 +8,7 @@
 #include "view/view.h"
 
 #define TEXT_MAX 256u
-#define LISTED_MAX 2000u /* names in the answer */
+#define LISTED_MAX 2000u /* maximum number of names in the answer */
 
 struct found {
     uint64_t count;
@@ -25,7 +25,7 @@ static char lower(char c)
 }
 
 /* Returns true if a name contains the text, without regard to the case of ASCII letters. */
-static bool contains(ttr_text name, const char *text, size_t n)
+static bool contains_text_ignoring_case(ttr_text name, const char *text, size_t n)
 {
     for (size_t i = 0; i + n <= name.n; i++) {
         size_t k = 0;
@@ -50,8 +50,8 @@ static bool is_before(const struct position *a, const struct position *b)
                               : a->item < b->item;
 }
 
-/* Keeps an item of a row if it is beyond `from` and nearer to it than the one found so far.
- * Returns true if it is beyond. */
+/* Keeps an item as the hit if it is beyond `from` and nearer than the hit so far. Returns true if
+ * it is beyond `from`. */
 static bool offer_hit(const struct view_data *view, const struct position *item,
                       const struct position *from, bool is_backward, struct found *found)
 {
@@ -74,7 +74,8 @@ static bool offer_hit(const struct view_data *view, const struct position *item,
     return true;
 }
 
-/* Finds the hit of a row that is next to a position, which is not one itself. */
+/* Finds the hit of a row that is nearest to a position, other than the one at the position itself.
+ */
 static void find_in_row(const struct view_data *view, uint32_t r, const uint8_t *marks,
                         const struct position *from, bool is_backward, struct found *found)
 {
@@ -140,7 +141,7 @@ void view_answer_search(const struct view_data *view, const struct request *requ
     for (size_t i = 0; i < n; i++)
         text[i] = lower(text[i]);
     for (size_t i = 0; i < view->texts_n; i++)
-        marks[i] = contains(view_name(view, (uint32_t)i), text, n);
+        marks[i] = contains_text_ignoring_case(view_name(view, (uint32_t)i), text, n);
     for (uint32_t r = 0; r < view->rows_n; r++) {
         const struct view_row *row = &view->rows[r];
         if (view->tracks[row->track].kind == VIEW_COUNTER)

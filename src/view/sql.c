@@ -27,7 +27,7 @@ static time_t now(void)
     return time.tv_sec;
 }
 
-static bool goes_on(void *user_data)
+static bool is_before_deadline(void *user_data)
 {
     const struct deadline *deadline = user_data;
     const struct request *request = deadline->request;
@@ -92,6 +92,24 @@ static void append_error(struct reply *out, const char *text, uint64_t offset)
     reply_print(out, ",\"offset\":%u}", (unsigned)offset);
 }
 
+/* Loads the tables of saved rows for the first statement. The caller holds the lock. */
+static void load_tables(ttr_view *view)
+{
+    ttr *t = NULL;
+    const ttr_view_load_tables load = view->load_tables;
+    if (view->query || !load)
+        return;
+    view->load_tables = NULL;
+    ttr_store *store = load(view->load_user_data, &t);
+    view->query = store ? ttr_query_new(t, store, NULL) : NULL;
+    if (!view->query) {
+        ttr_store_free(store);
+        return;
+    }
+    ttr_query_set_read_only(view->query, true);
+    view->store = store;
+}
+
 void view_append_query(ttr_view *view, const char *sql, int64_t limit,
                        const struct request *request, struct reply *out)
 {
@@ -100,17 +118,18 @@ void view_append_query(ttr_view *view, const char *sql, int64_t limit,
     (void)atomic_fetch_add(&view->query_waiting, 1);
     (void)pthread_mutex_lock(&view->query_lock);
     (void)atomic_fetch_sub(&view->query_waiting, 1);
+    load_tables(view);
     if (!view->query) {
         reply_append(out, "{", 1);
         append_error(out, "no table yet: the trace is being read", 0);
         (void)pthread_mutex_unlock(&view->query_lock);
         return;
     }
-    ttr_query_set_progress(view->query, goes_on, &deadline);
+    ttr_query_set_progress(view->query, is_before_deadline, &deadline);
     const char *rest;
     ttr_result *result =
-        goes_on(&deadline) ? ttr_query_prepare(view->query, sql, &rest, &error) : NULL;
-    if (!result && !goes_on(&deadline)) { /* it has waited for the lock */
+        is_before_deadline(&deadline) ? ttr_query_prepare(view->query, sql, &rest, &error) : NULL;
+    if (!result && !is_before_deadline(&deadline)) { /* it has waited for the lock */
         reply_append(out, "{", 1);
         append_error(out, "stopped: another statement was running", 0);
     } else if (!result) {
@@ -126,7 +145,7 @@ void view_append_query(ttr_view *view, const char *sql, int64_t limit,
         }
         ttr_result_free(result);
     }
-    ttr_query_set_progress(view->query, NULL, NULL); /* the deadline ends with this function */
+    ttr_query_set_progress(view->query, NULL, NULL); /* `deadline` is a variable of this function */
     (void)pthread_mutex_unlock(&view->query_lock);
 }
 

@@ -17,7 +17,8 @@
 #define SLOT_STEPS 40 /* steps until a connection that was ended has freed its slot */
 #define STOP_MS 3000
 #define STEP_MS 100
-#define CLOSED_STEPS 30 /* steps without a page before `once` ends: a reload takes less */
+/* number of steps without an open page after which `once` ends the server; a reload needs fewer */
+#define CLOSED_STEPS 30
 
 void view_error(ttr_error *error, ttr_status status, const char *format, ...)
 {
@@ -262,7 +263,7 @@ ttr_status view_accept_connections(ttr_view *view, ttr_progress progress, void *
         if (fd >= 0)
             start_connection(view, fd);
         else if (n > 0 && (errno == EMFILE || errno == ENFILE))
-            (void)poll(NULL, 0, STEP_MS); /* until a descriptor is free */
+            (void)poll(NULL, 0, STEP_MS); /* wait: all descriptors are in use */
         const bool is_closed =
             view->is_once && atomic_load(&view->had_page) && atomic_load(&view->pages) == 0;
         closed = is_closed ? closed + (n == 0) : 0;

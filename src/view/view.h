@@ -14,17 +14,17 @@
 #include <tracetta/query.h>
 #include <tracetta/view.h>
 
-#define VIEW_BLOCK 32u           /* slices per block, and blocks per node */
+#define VIEW_BLOCK 32u           /* number of slices per block, and of blocks per node */
 #define VIEW_DEPTH_MAX 512u      /* rows of one track; deeper slices are only counted */
 #define VIEW_NAME_MAX 256u       /* bytes of a name on the page */
-#define VIEW_NAMES_MAX 0xffffffu /* a box has 24 bits for its name */
+#define VIEW_NAMES_MAX 0xffffffu /* maximum name id: a box has 24 bits for the name */
 #define VIEW_CONNECTIONS 16u     /* open connections */
-#define VIEW_NO_ID UINT32_MAX    /* track of several counters */
+#define VIEW_NO_ID UINT32_MAX    /* id of a track that shows several counters */
 #define VIEW_OVERVIEW 1024u      /* columns of the overview */
 
 /* --- Text of an answer (reply.c) --- */
 
-/* Bytes that grow.  After a failed allocation `failed` is set, and appending does nothing. */
+/* A growing byte array.  If an allocation fails, `failed` is set and later appends do nothing. */
 struct reply {
     char *p;
     size_t n, capacity;
@@ -54,11 +54,11 @@ struct view_row {
 
 enum view_kind { VIEW_THREAD, VIEW_ASYNC, VIEW_CPU, VIEW_STATE, VIEW_COUNTER };
 
-/* One or more rows with a common label. */
+/* A track: one or more rows with a common label. */
 struct view_track {
     uint32_t first_row, rows;
     uint32_t label; /* name id */
-    uint32_t group; /* name id: process, "CPUs", "Counters" */
+    uint32_t group; /* name id of the group: a process, "CPUs" or "Counters" */
     uint64_t id;    /* track_id, utid or cpu of the store's tables, by `kind` */
     uint64_t items;
     uint64_t deeper;  /* slices below VIEW_DEPTH_MAX, which have no row */
@@ -85,8 +85,8 @@ struct view_data {
     int64_t start; /* time of the first event; all other times are relative to it */
     int64_t end;   /* time of the last event, relative to `start` */
     /* items of all rows, row after row */
-    uint32_t
-        *offsets; /* starts of the items, relative to the start of their block; see view_block */
+    /* starts of the items, relative to the start of their block; see view_block */
+    uint32_t *offsets;
     uint32_t *lengths; /* lengths of the items; of a counter, the bits of its values as float */
     uint32_t *names;
     uint64_t items_n;
@@ -114,10 +114,11 @@ struct view_data {
     uint32_t *name_of_text; /* name id + 1 of each text, indexed by text id of the context */
     size_t name_of_text_n;
     uint32_t overview[VIEW_OVERVIEW];
-    uint32_t serial; /* version of the view that shows it */
-    uint32_t epoch;  /* names keep their ids as long as it is the same */
-    bool is_partial; /* more events are read */
-    bool is_live;    /* the page follows the end of the trace */
+    uint32_t serial;         /* value of view->version when these rows are shown */
+    uint32_t epoch;          /* name ids stay valid until the epoch changes */
+    struct reply saved_head; /* part "view" of a saved store, while it is saved */
+    bool is_partial;         /* more events are read */
+    bool is_live;            /* the page follows the end of the trace */
 };
 
 struct ttr_view {
@@ -130,8 +131,11 @@ struct ttr_view {
     struct reading *reading; /* the running ttr_view_read, of the thread `reader`; NULL = none */
     pthread_t reader;
     atomic_uint version; /* number of times that `data` was replaced */
-    /* SQL */
+    /* database of the store */
     ttr_query *query;
+    /* Loads the tables of saved rows for the first statement; NULL = they are loaded, or none. */
+    ttr_view_load_tables load_tables;
+    void *load_user_data;
     atomic_int query_waiting; /* threads that wait for query_lock */
     pthread_mutex_t query_lock;
     /* the server */
@@ -154,6 +158,21 @@ struct ttr_view {
  * Returns NULL if memory is exhausted. */
 struct view_data *view_make_data(ttr *t, const ttr_store *store, const struct view_data *names);
 void view_free_data(struct view_data *data);
+
+/* Fills a row of n items, which follow those of the rows before it, and counts its items, blocks
+ * and nodes. */
+void view_place_row(struct view_data *view, struct view_row *row, uint64_t n, uint32_t track,
+                    uint32_t depth);
+
+/* --- Saved rows (saved_rows.c) --- */
+
+/* Lists the arrays of a view as TTR_VIEW_PARTS parts, valid as long as `data`. Returns 0 if memory
+ * is exhausted. */
+size_t view_list_parts(struct view_data *data, ttr_store_part *parts);
+
+/* Loads rows from the parts of a saved store. Returns NULL with TTR_E_MALFORMED if they are missing
+ * or damaged, or with TTR_E_NOMEM. */
+struct view_data *view_load_data(const ttr_store *store, ttr_error *error);
 
 /* --- Tables of the store (cells.c) --- */
 
@@ -199,11 +218,11 @@ struct view_window {
     uint64_t opened;  /* blocks of which the items were read */
 };
 
-/* A run of slices that is drawn as one box: x and width in 1/65535 of the window.  `folded` is the
- * logarithm of their number. */
+/* Adjacent slices that are drawn as one box: x and width in 1/65535 of the window. */
 struct view_box {
     uint16_t x, width;
-    uint32_t name_and_folded; /* bits 0 to 23: name; 24 to 28: folded */
+    uint32_t name_and_folded; /* bits 0 to 23: name id; 24 to 28: log2 of the number of slices,
+                                 rounded down */
 };
 
 struct view_counter_box {
@@ -284,7 +303,7 @@ struct http_head {
     char method[8];
     char target[16384];
     char host[256], cookie[8192], site[32]; /* "" if the line is missing */
-    bool is_kept;                           /* the connection stays open */
+    bool is_kept; /* keep-alive: the connection stays open after the answer */
 };
 
 /* Parses a head of n bytes that ends with an empty line. Returns false if it is invalid. */

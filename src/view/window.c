@@ -11,7 +11,8 @@
 
 #include "view/view.h"
 
-#define FOLD_PIXELS 2 /* shorter slices fold; two pixels show as much as one, and are calmer */
+/* slices shorter than this share a box: it shows as much as one pixel, and moves less */
+#define FOLD_PIXELS 2
 #define PIXEL_MAX ((int64_t)1 << 60) /* ns; sums with times of a window do not overflow */
 #define SCALE 65535.0
 
@@ -29,7 +30,7 @@ struct painter {
     const struct view_row *row;
     struct view_window *window;
     struct reply *out;
-    int64_t pixel; /* ns of a folded box */
+    int64_t pixel; /* width in ns of a box for several short slices */
     struct open_box box;
     uint32_t boxes;
     bool is_counter;
@@ -67,7 +68,7 @@ static void flush_box(struct painter *painter)
 }
 
 /* Returns the end of the pixel that contains a time. */
-static int64_t pixel_end(const struct painter *painter, int64_t time)
+static int64_t get_pixel_end(const struct painter *painter, int64_t time)
 {
     const int64_t from = painter->window->from;
     if (time < from)
@@ -78,7 +79,7 @@ static int64_t pixel_end(const struct painter *painter, int64_t time)
 static void open_box(struct painter *painter, int64_t from)
 {
     painter->box = (struct open_box){
-        .from = from, .to = from, .edge = pixel_end(painter, from), .longest = -1};
+        .from = from, .to = from, .edge = get_pixel_end(painter, from), .longest = -1};
 }
 
 /* Adds slices that end at `to` and of which the longest is known. */
@@ -153,7 +154,8 @@ static union view_summary summarise(const struct painter *painter, uint64_t b, u
 }
 
 /* Returns the first block from b on that starts at or after a time, by galloping. */
-static uint64_t gallop(const int64_t *starts, uint64_t b, uint64_t blocks, int64_t time)
+static uint64_t find_first_block_from(const int64_t *starts, uint64_t b, uint64_t blocks,
+                                      int64_t time)
 {
     uint64_t step = 1, low = b;
     while (low + step < blocks && starts[low + step] < time) {
@@ -177,8 +179,8 @@ static void paint(struct painter *painter)
     const int64_t *starts = painter->view->block_starts + row->first_block;
     uint64_t b = view_find_block(painter->view, row, painter->window->from);
     while (b < row->blocks && starts[b] < painter->window->to) {
-        const int64_t edge = pixel_end(painter, starts[b]);
-        uint64_t next = gallop(starts, b, row->blocks, edge);
+        const int64_t edge = get_pixel_end(painter, starts[b]);
+        uint64_t next = find_first_block_from(starts, b, row->blocks, edge);
         /* Only the last block can reach beyond the pixel. */
         if (next > b && starts[next] - starts[next - 1] > painter->pixel)
             next--;

@@ -204,31 +204,75 @@ verdict "full_disk_is_an_error" $? "$(cat "$work/.err")"
 refuses "temporary_folder_that_is_missing_is_an_error" 4 "cannot create a temporary file in $work/none" \
     env TMPDIR="$work/none" "$tracetta" query -q --no-cache --memory=1 "$work/u.fxt" "SELECT sum(self_dur) FROM slice"
 
-# A view of a trace that was shown before shows the saved tables.
+# A view of a trace that was shown before shows the saved rows, and loads the saved tables for SQL.
 cat >"$work/view.py" <<'PROGRAM'
-import glob, http.cookiejar, json, os, signal, subprocess, sys, time, urllib.request
+import glob, hashlib, http.cookiejar, json, os, signal, subprocess, sys, time, urllib.parse, urllib.request
+sql = "SELECT name, count(*), sum(dur) FROM slice GROUP BY 1 ORDER BY 1"
 viewer = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
 address = viewer.stdout.readline().strip()
 opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
 opener.open(address).read()
+def ask(path):
+    return opener.open(address.split("/?")[0] + path).read()
 end = time.monotonic() + 60
 while True:
-    info = json.loads(opener.open(address.split("/?")[0] + "/info").read())
+    info = json.loads(ask("/info"))
     if not info.get("partial") or time.monotonic() > end:
         break
     time.sleep(0.05)
-while not glob.glob(os.environ["XDG_CACHE_HOME"] + "/tracetta/*.store") and time.monotonic() < end:
+store = os.environ["XDG_CACHE_HOME"] + "/tracetta/*.store"
+while not glob.glob(store) and time.monotonic() < end:
     time.sleep(0.05)
+digest = hashlib.sha256()
+for path in "/names", "/tracks", "/search?q=a&t=0&dir=n", f"/flame?a=0&z={info['end']}":
+    digest.update(ask(path))
+for i in range(200):
+    window = ask(f"/lod?a={info['end'] // 200 * i}&z={info['end'] // 200 * i + (1000 << i % 20)}&w={300 + i}&r=0-200")
+    digest.update(window[:8] + window[12:]) # without the time that it took
+inode = os.stat(glob.glob(store)[0]).st_ino
+while "error" in (result := json.loads(ask("/query?sql=" + urllib.parse.quote(sql)))) and time.monotonic() < end:
+    print("tables are read again", file=sys.stderr)
+    time.sleep(0.1)
+while "again" in os.environ and os.stat(glob.glob(store)[0]).st_ino == inode and time.monotonic() < end:
+    time.sleep(0.05) # until the store is saved again
 viewer.send_signal(signal.SIGTERM)
 viewer.wait()
-print({key: info[key] for key in ("start", "end", "names", "tracks", "rows")})
+print({key: info[key] for key in ("start", "end", "names", "tracks", "rows", "items", "overview")}, digest.hexdigest(), result)
 PROGRAM
+view()
+{
+    "$python" "$work/view.py" "$tracetta" view --no-open "$work/damaged.fxt" >"$work/view$1" 2>"$work/warning$1"
+    ls "$folder" 2>/dev/null | wc -l >"$work/stores$1"
+}
 rm -rf "$folder"
-for i in 1 2; do
-    "$python" "$work/view.py" "$tracetta" view --no-open "$work/damaged.fxt" >"$work/view$i" 2>"$work/warning$i"
-    ls "$folder" 2>/dev/null | wc -l >"$work/stores$i"
-done
+view 1
+view 2
 cmp -s "$work/view1" "$work/view2" && [ -s "$work/view1" ] && grep -q 1 "$work/stores1" && grep -q 1 "$work/stores2"
-verdict "view_shows_saved_tables" $? "$(cat "$work"/view?; cat "$work"/warning?)"
+verdict "saved_view_answers_as_the_first_one" $? "$(cat "$work"/view?; cat "$work"/warning?)"
 grep "damaged place" "$work/warning1" >"$work/found" && grep "damaged place" "$work/warning2" | cmp -s - "$work/found"
 verdict "view_reports_damage_again" $? "$(cat "$work"/warning?)"
+# The rows of a saved view follow its tables.  Damage is noticed when they are used.
+flip()
+{
+    "$python" - "$(saved)" "$1" <<'PROGRAM'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    bytes_ = bytearray(file.read())
+    rows = bytes_.rfind(b"view.offsets") # in the directory, which follows the rows
+    at = rows * 19 // 20 if sys.argv[2] == "rows" else rows // 4
+    file.seek(at)
+    file.write(bytes(255 - byte for byte in bytes_[at:at + 64]))
+PROGRAM
+}
+flip rows
+view 3
+cmp -s "$work/view1" "$work/view3" && ! grep -q again "$work/warning3"
+verdict "damaged_rows_of_a_view_are_made_again" $? "$(cat "$work/view3" "$work/warning3")"
+flip tables
+again=1 view 4
+cmp -s "$work/view1" "$work/view4" && grep -q again "$work/warning4"
+verdict "damaged_tables_of_a_view_are_read_again" $? "$(cat "$work/view4" "$work/warning4")"
+view 5
+cmp -s "$work/view1" "$work/view5" && ! grep -q again "$work/warning5"
+verdict "view_with_damaged_tables_is_saved_again" $? "$(cat "$work/view5" "$work/warning5")"
+

@@ -199,11 +199,11 @@ verdict "report_has_at_most_5_mb" $? ""
 import struct, sys
 def word(value):
     return struct.pack("<Q", value)
-out = word(0x0016547846040010) + word(0x21 | 1 << 16) + word(1_000_000_000)
+out = [word(0x0016547846040010) + word(0x21 | 1 << 16) + word(1_000_000_000)]
 for i in range(60000): # each a thread with one span and a name of its own
     name = b"%06d" % i + b"n" * 58
-    out += word(4 | 13 << 4 | 4 << 16 | (0x8000 | 64) << 48) + word(1000 + i * 10) + word(7) + word(1000 + i) + name + word(1500 + i * 10)
-open(sys.argv[1], "wb").write(out)
+    out.append(word(4 | 13 << 4 | 4 << 16 | (0x8000 | 64) << 48) + word(1000 + i * 10) + word(7) + word(1000 + i) + name + word(1500 + i * 10))
+open(sys.argv[1], "wb").write(b"".join(out))
 PROGRAM
 "$tracetta" report -q --html "$work/many.fxt" -o "$work/many.html"
 [ "$(wc -c <"$work/many.html")" -lt 5000000 ] && grep -q "10000 of 60000 tracks, [0-9]* names left out" "$work/many.html"

@@ -288,7 +288,8 @@ static int check_all(struct work *work)
     return outcome;
 }
 
-static void explain(const struct work *work)
+/* --explain: prints the statement of each assertion. */
+static void print_statements(const struct work *work)
 {
     for (size_t i = 0; i < work->checks_n; i++) {
         (void)fputs("-- ", stdout);
@@ -302,7 +303,7 @@ int run_assert(struct call *call)
     struct work work = {.call = call};
     int outcome = parse_operands(&work);
     if (outcome == OUTCOME_FINE && call->set.explain)
-        explain(&work);
+        print_statements(&work);
     else if (outcome == OUTCOME_FINE)
         outcome = check_all(&work);
     for (size_t i = 0; i < work.checks_n; i++)

@@ -86,7 +86,7 @@ int run_cat(struct call *call)
     outcome = copy_loop_finish(&copy_loop, outcome);
     if (is_screen)
         term_end(&call->term);
-    outcome = copy_loop_check_matches(&copy_loop, outcome);
+    outcome = copy_loop_report_no_matches(&copy_loop, outcome);
     outcome =
         (copy_loop.see ? warn_about_damage : warn_about_findings)(call, inputs.reader, outcome);
     outcome = inputs_warn_if_changed(&inputs, call, outcome);

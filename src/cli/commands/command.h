@@ -53,7 +53,7 @@ struct call {
     const struct command *command;
     struct settings set;
     struct terminal term;
-    FILE *notes; /* gets the notes too, also with --quiet; NULL = none */
+    FILE *notes; /* second output for notes, written even with --quiet; NULL = none */
     char **path; /* operands of the command, such as paths of inputs */
     size_t paths_n;
 };

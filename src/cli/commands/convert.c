@@ -178,7 +178,7 @@ int convert_run(struct copy_loop *copy_loop, const char *format, uint64_t begin_
     if (outcome == OUTCOME_FINE && has_output)
         warn_of_suffix(copy_loop, format);
     const bool is_complete = outcome == OUTCOME_FINE;
-    outcome = copy_loop_check_matches(copy_loop, outcome);
+    outcome = copy_loop_report_no_matches(copy_loop, outcome);
     if (is_complete && is_cut) /* the sorter has read more events than were written */
         print_note(copy_loop->call,
                    "warning: sorting had not ended when it was interrupted: only the first %s were "

@@ -346,7 +346,8 @@ static int open_side(struct work *work, int side)
     return query_session_open(session);
 }
 
-static int explain(const struct work *work)
+/* --explain: prints the statements that compare the traces. */
+static int print_statements(const struct work *work)
 {
     const struct terminal *term = &work->call->term;
     if (is_flame_graph(work->call)) {
@@ -402,7 +403,7 @@ int run_diff(struct call *call)
     if (outcome == OUTCOME_FINE)
         outcome = compose_statements(work);
     if (outcome == OUTCOME_FINE && call->set.explain)
-        outcome = explain(work);
+        outcome = print_statements(work);
     else if (outcome == OUTCOME_FINE &&
              (outcome = load_query_library(call, &work->library)) == OUTCOME_FINE) {
         choose_sort_columns(work);

@@ -10,7 +10,7 @@
 
 enum diff_unit { DIFF_COUNT, DIFF_NS, DIFF_VALUE };
 
-/* What is compared. */
+/* A kind of rows that diff compares, such as spans by name. */
 struct diff_section {
     const char *name; /* name of the section, such as "spans" */
     const char *key;  /* heading of the keys */
@@ -20,12 +20,12 @@ struct diff_section {
         enum diff_unit unit;
     } columns[DIFF_COLUMNS_MAX];
     size_t columns_n;
-    bool has_samples; /* durations are tested */
+    bool has_samples; /* the durations of the rows are compared by a rank test */
 };
 
 struct diff_row {
     char *key;
-    bool has[2]; /* it is in the trace before, after */
+    bool has[2]; /* true if the first, the second trace has the row */
     double values[2][DIFF_COLUMNS_MAX];
     double *samples[2]; /* durations, a random selection if there are many */
     size_t samples_n[2], seen[2];

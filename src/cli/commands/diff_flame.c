@@ -302,7 +302,7 @@ static void print_graph(FILE *to, const struct call *call, const struct graph *g
     (void)fputs("</svg>\n", to);
 }
 
-/* Writes to a file of a temporary name, which then gets its own. */
+/* Writes a temporary file and renames it to the output path. */
 static int write_graph_file(const struct call *call, const struct graph *graph, const char *path)
 {
     char temporary[4096];

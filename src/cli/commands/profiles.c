@@ -39,7 +39,8 @@ uint32_t get_profile_flags(const struct call *call)
     return managed | (strcmp(of, "spans") == 0 ? TTR_PROFILE_SPANS : TTR_PROFILE_SAMPLES);
 }
 
-/* Returns the pattern of the events that give the profile its stacks; NULL for samples or spans. */
+/* Returns the pattern of the events with the stacks of the profile; NULL if they are those of
+ * samples or spans. */
 static const char *get_event_pattern(const struct call *call)
 {
     const char *of = call->set.profile_of;

@@ -20,7 +20,7 @@ static ttr_store *load_store(const struct query_session *session, ttr *t,
     return t ? ttr_store_load(t, session->cache_file, key, options, error) : NULL;
 }
 
-/* Adds the names of the saved store to those that the session wants. */
+/* Adds the table names of the saved store to the names that the session loads. */
 static void add_saved_names(struct query_session *session)
 {
     static const char *const none[] = {NULL};

@@ -41,7 +41,7 @@ struct client {
     int fd; /* -1 = free */
     struct query_head head;
     size_t head_n, text_n; /* bytes that have come */
-    char *text;            /* format and SQL */
+    char *text;            /* text of the request: output format and SQL */
     int outputs[2];        /* standard output and error of the client; -1 = not sent yet */
     pid_t process;         /* 0 = the request is not complete */
     uint64_t end_ns;       /* the client is dropped, or the process killed */
@@ -51,8 +51,8 @@ struct server {
     struct query_work *work;
     struct client clients[CLIENTS_MAX];
     int listener;
-    struct stat socket;       /* the socket file that is ours */
-    struct file_stamp *stamp; /* of the files of the traces */
+    struct stat socket;       /* status of the socket file that this process created */
+    struct file_stamp *stamp; /* modification times of the trace files, to notice changes */
     char **paths;
     size_t paths_n;
 };
@@ -247,7 +247,7 @@ _Noreturn static void answer(struct server *server, const struct client *client,
     work->timeout_ns = timeout;
     work->client = client->fd;
     /* The server has failed to read the columns: this reports why. */
-    int outcome = work->query ? OUTCOME_FINE : query_work_ensure(work, sql);
+    int outcome = work->query ? OUTCOME_FINE : query_work_reopen_if_needed(work, sql);
     if (outcome == OUTCOME_FINE)
         outcome = query_work_answer(work, sql);
     outcome = query_work_warn(work, outcome);
@@ -270,7 +270,7 @@ static void prepare_traces(struct server *server, const char *sql)
         file_stamp_free(server->stamp);
         server->stamp = file_stamp_record(server->paths, server->paths_n);
     }
-    if (query_work_ensure(server->work, sql) != OUTCOME_FINE)
+    if (query_work_reopen_if_needed(server->work, sql) != OUTCOME_FINE)
         query_work_reset(server->work);
     if (kept >= 0) {
         (void)dup2(kept, STDERR_FILENO);
@@ -396,7 +396,7 @@ int run_query_server(struct query_work *work)
         print_note(work->call, "%s: ask with \"tracetta query --socket=%s SQL\"; Ctrl-C ends", path,
                    path);
         serve(&server);
-        interrupt_clear(); /* the usual end */
+        interrupt_clear(); /* SIGINT is the usual way to end */
     }
     stop_processes(&server);
     stop_listening(&server, path);

@@ -44,7 +44,8 @@ struct query_session {
     ttr_query *query; /* NULL without a library */
     struct trace_cache cache;
     int cache_file; /* descriptor of a saved store; -1 = none */
-    char *findings; /* of a loaded store: lines of warnings, after '1' if damaged, else '0' */
+    char *findings; /* warnings of a loaded store: '1' if the trace is damaged, else '0', then lines
+                     */
 };
 
 /* Returns OUTCOME_FINE, or the outcome after reporting that the library is missing. */

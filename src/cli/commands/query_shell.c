@@ -96,7 +96,7 @@ static int list_tables(struct shell *shell, const char *argument)
 {
     ttr_store_table table;
     (void)argument;
-    const int outcome = query_work_ensure(shell->work, "");
+    const int outcome = query_work_reopen_if_needed(shell->work, "");
     for (size_t k = 0; outcome == OUTCOME_FINE && k < shell->work->schemas_n; k++) {
         const struct query_schema *schema = &shell->work->schemas[k];
         for (size_t i = 0; ttr_store_table_at(schema->session.store, i, &table); i++)
@@ -123,7 +123,7 @@ static int print_schema(struct shell *shell, const char *argument)
     ttr_store_table table;
     bool is_found = *argument == '\0';
     /* An event of this name is read for its fields. */
-    const int outcome = query_work_ensure(shell->work, argument);
+    const int outcome = query_work_reopen_if_needed(shell->work, argument);
     const ttr_store *store = shell->work->schemas[0].session.store;
     for (size_t i = 0; outcome == OUTCOME_FINE && ttr_store_table_at(store, i, &table); i++)
         if (*argument ? strcasecmp(table.name, argument) == 0 && (!table.is_class || table.rows)
@@ -230,7 +230,7 @@ static void run_text(struct shell *shell)
     const char *sql = query_session_skip_blank(shell->text);
     const uint64_t begin = progress_now();
     if (*sql) {
-        int outcome = query_work_ensure(shell->work, sql);
+        int outcome = query_work_reopen_if_needed(shell->work, sql);
         warn_once(shell);
         if (outcome == OUTCOME_FINE && !interrupt_was_received())
             outcome = query_work_run(shell->work, sql);

@@ -134,7 +134,7 @@ void query_work_reset(struct query_work *work)
         query_session_reset(&work->schemas[i].session);
 }
 
-int query_work_ensure(struct query_work *work, const char *sql)
+int query_work_reopen_if_needed(struct query_work *work, const char *sql)
 {
     bool is_covered = work->query != NULL;
     query_work_want(work, sql);

@@ -1,7 +1,7 @@
 /* The inputs of a call of query, as schemas of one database, and its statements.
  *
  *     query_work_begin, query_work_want for the first statements, query_work_open
- *     query_work_run ...; query_work_ensure before statements that come later
+ *     query_work_run ...; query_work_reopen_if_needed before statements that come later
  *     query_work_close
  */
 #ifndef TRACETTA_CLI_COMMANDS_QUERY_WORK_H
@@ -27,11 +27,11 @@ struct query_work {
     struct query_schema schemas[QUERY_SCHEMAS_MAX];
     size_t schemas_n;
     struct query_library library;
-    ttr_query *joined;   /* database of several schemas; NULL if there is one */
-    ttr_query *query;    /* database of the statements; NULL before query_work_open */
-    uint64_t timeout_ns; /* limit of the statements of a query_work_run; 0 = none */
+    ttr_query *joined;   /* database that joins the schemas; NULL if there is only one schema */
+    ttr_query *query;    /* database that runs the statements; NULL before query_work_open */
+    uint64_t timeout_ns; /* time limit of one query_work_run; 0 = no limit */
     uint64_t end_ns;     /* when the limit is reached; 0 = never */
-    int client;          /* connection; its end stops the statements; -1 = none */
+    int client;          /* socket of an HTTP client; if it closes, statements stop; -1 = none */
 };
 
 /* Returns the length of "name" in an operand "name=PATH" that is not itself a file; 0 = none. */
@@ -47,9 +47,9 @@ void query_work_want(struct query_work *work, const char *sql);
 /* Opens all inputs and reads them. Returns OUTCOME_FINE, or the outcome after an error message. */
 int query_work_open(struct query_work *work);
 
-/* Reads the inputs again if statements name tables or columns that were not filled. Returns as
- * query_work_open. */
-int query_work_ensure(struct query_work *work, const char *sql);
+/* Reads the inputs again if statements name tables or columns that were not filled. The results
+ * are those of query_work_open. */
+int query_work_reopen_if_needed(struct query_work *work, const char *sql);
 
 /* Runs statements in order and prints their results. Stops at the first error, which it reports, or
  * at an interruption. */
@@ -59,7 +59,7 @@ int query_work_run(struct query_work *work, const char *sql);
  * or the format is one of other programs (parquet, arrow, sqlite). */
 int query_work_answer(struct query_work *work, const char *sql);
 
-/* Closes the databases and the stores; query_work_ensure reads the inputs again. */
+/* Closes the databases and the stores; query_work_reopen_if_needed reads the inputs again. */
 void query_work_reset(struct query_work *work);
 
 /* Warns of damage in the inputs. Returns the outcome. */

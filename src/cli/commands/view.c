@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@
 
 #define PORT_MAX 65535u
 #define LIVE_EVENTS_MAX 4000000u /* events of a live trace; older ones are forgotten */
-#define LOOK_NS 1000000000u      /* between two looks for changes of the files */
+#define LOOK_NS 1000000000u      /* ns between two checks of the files for changes */
 
 /* Functions of the library. */
 struct view_library {
@@ -40,7 +41,8 @@ struct view_library {
     __typeof__(ttr_view_url) *url;
     __typeof__(ttr_view_serve) *serve;
     __typeof__(ttr_view_read) *read;
-    __typeof__(ttr_view_show) *show;
+    __typeof__(ttr_view_show_saved) *show_saved;
+    __typeof__(ttr_view_parts) *parts;
     __typeof__(ttr_view_store) *store;
     __typeof__(ttr_view_note_wait) *note_wait;
     __typeof__(ttr_view_compare) *compare;
@@ -52,12 +54,19 @@ static int load_view_library(struct view_library *library)
 {
     char reason[LIBRARY_REASON];
     const struct library_function functions[] = {
-        {"ttr_view_tables", &library->tables}, {"ttr_view_new", &library->create},
-        {"ttr_view_free", &library->free},     {"ttr_view_listen", &library->listen},
-        {"ttr_view_url", &library->url},       {"ttr_view_serve", &library->serve},
-        {"ttr_view_read", &library->read},     {"ttr_view_note_wait", &library->note_wait},
-        {"ttr_view_report", &library->report}, {"ttr_view_compare", &library->compare},
-        {"ttr_view_show", &library->show},     {"ttr_view_store", &library->store},
+        {"ttr_view_tables", &library->tables},
+        {"ttr_view_new", &library->create},
+        {"ttr_view_free", &library->free},
+        {"ttr_view_listen", &library->listen},
+        {"ttr_view_url", &library->url},
+        {"ttr_view_serve", &library->serve},
+        {"ttr_view_read", &library->read},
+        {"ttr_view_note_wait", &library->note_wait},
+        {"ttr_view_report", &library->report},
+        {"ttr_view_compare", &library->compare},
+        {"ttr_view_parts", &library->parts},
+        {"ttr_view_store", &library->store},
+        {"ttr_view_show_saved", &library->show_saved},
     };
     if (load_optional_library(LIBRARY_VIEW, functions, sizeof functions / sizeof *functions,
                               reason))
@@ -75,9 +84,10 @@ struct viewing {
     ttr_view *view;
     struct inputs inputs;
     struct file_stamp *stamp; /* stamp of the files when they were opened; NULL = live */
-    uint64_t look_ns;         /* time of the next look for changes */
+    uint64_t look_ns;         /* time of the next check for changes (progress_now) */
     struct view_cache cache;
-    ttr_store *saved;       /* the saved store of the trace, before it is shown; NULL = none */
+    bool is_saved;          /* the first view is that of the saved store */
+    atomic_bool is_damaged; /* the tables of the saved store are damaged: read the trace */
     struct viewing *second; /* trace that is shown below; NULL = none */
 };
 
@@ -127,6 +137,15 @@ static ttr_status read_trace(struct viewing *viewing, struct inputs *inputs, ttr
     return status;
 }
 
+/* Saves the view of a trace that was read completely. */
+static void save_view(const struct viewing *viewing)
+{
+    ttr_store_part parts[TTR_VIEW_PARTS];
+    const size_t n = viewing->library.parts(viewing->view, parts);
+    view_cache_save(&viewing->cache, viewing->call, viewing->inputs.reader,
+                    viewing->library.store(viewing->view), parts, n);
+}
+
 /* Reads files that have changed again; while they cannot be read, the view shows the old events. */
 static void read_again(struct viewing *viewing)
 {
@@ -139,23 +158,28 @@ static void read_again(struct viewing *viewing)
         return;
     file_stamp_free(viewing->stamp);
     viewing->stamp = stamp;
+    const bool is_damaged = atomic_exchange(&viewing->is_damaged, false);
     if (inputs_open(&inputs, &quiet, TTR_READ_SYMBOLS) != OUTCOME_FINE)
         return;
     const bool is_read = read_trace(viewing, &inputs, &error) == TTR_OK;
     inputs_close(is_read ? &viewing->inputs : &inputs);
     if (is_read)
         viewing->inputs = inputs;
+    if (is_read && is_damaged)
+        save_view(viewing);
 }
 
-/* Reads files again that have changed. Returns false after a signal. */
+/* Reads files again that have changed, or if their saved store is damaged. Returns false after a
+ * signal. */
 static bool should_continue(void *user_data)
 {
     struct viewing *viewing = user_data;
     const uint64_t now = progress_now();
     if (viewing->second)
         (void)should_continue(viewing->second);
-    if (!interrupt_was_received() && viewing->stamp && now >= viewing->look_ns) {
-        if (!file_stamp_equals(viewing->stamp, true))
+    const bool is_damaged = atomic_load(&viewing->is_damaged);
+    if (!interrupt_was_received() && viewing->stamp && (is_damaged || now >= viewing->look_ns)) {
+        if (is_damaged || !file_stamp_equals(viewing->stamp, true))
             read_again(viewing);
         /* Large traces are read less often. */
         viewing->look_ns = progress_now() + LOOK_NS + 4 * (progress_now() - now);
@@ -182,29 +206,40 @@ static int listen_for_pages(const struct viewing *viewing)
     return OUTCOME_FINE;
 }
 
-/* Shows the saved store of the trace. */
-static int show_saved(struct viewing *viewing, bool *is_over)
+/* Loads the tables of the saved store when a page asks for them; see ttr_view_load_tables. */
+static ttr_store *load_tables(void *user_data, ttr **t)
 {
-    ttr_error error = {0};
-    ttr_store *store = viewing->saved;
-    viewing->saved = NULL;
-    if (viewing->library.show(viewing->view, viewing->inputs.t, store, &error) == TTR_OK)
-        return saved_findings_print(viewing->call, viewing->cache.findings, OUTCOME_FINE);
-    *is_over = true;
-    report_failure_text("view", "%s", error.text);
-    return OUTCOME_INPUT;
+    struct viewing *viewing = user_data;
+    ttr_store *store =
+        view_cache_load(&viewing->cache, viewing->call, viewing->library.tables(), t);
+    if (store)
+        viewing->inputs.t = *t;
+    else
+        atomic_store(&viewing->is_damaged, true);
+    return store;
+}
+
+/* Shows the saved view of the trace. Returns false if there is none, or it is damaged. */
+static bool show_saved(struct viewing *viewing)
+{
+    ttr *t = NULL;
+    ttr_store *saved = view_cache_open(&viewing->cache, viewing->call, &t);
+    const bool is_shown = saved && viewing->library.show_saved(viewing->view, saved, load_tables,
+                                                               viewing, NULL) == TTR_OK;
+    ttr_store_free(saved);
+    ttr_free(t);
+    return is_shown;
 }
 
 /* Reads a trace while pages are served. Sets *is_over if it failed and there is nothing to show. */
 static int read_first(struct viewing *viewing, bool *is_over)
 {
     ttr_error error = {0};
-    if (viewing->saved)
-        return show_saved(viewing, is_over);
+    if (viewing->is_saved)
+        return saved_findings_print(viewing->call, viewing->cache.findings, OUTCOME_FINE);
     const ttr_status status = read_trace(viewing, &viewing->inputs, &error);
     if (status == TTR_OK && !interrupt_was_received())
-        view_cache_save(&viewing->cache, viewing->call, viewing->inputs.reader,
-                        viewing->library.store(viewing->view));
+        save_view(viewing);
     if (status == TTR_OK || status == TTR_AGAIN)
         return warn_about_findings(viewing->call, viewing->inputs.reader, OUTCOME_FINE);
     *is_over = viewing->stamp != NULL;
@@ -223,7 +258,7 @@ static int show_traces(struct viewing *viewing)
         return outcome;
     const ttr_status status =
         viewing->library.serve(viewing->view, should_continue, viewing, &error);
-    if (status == TTR_AGAIN) /* a thread of the view still uses it */
+    if (status == TTR_AGAIN) /* a thread of the view still reads: the view cannot be freed */
         _exit(interrupt_was_received() ? 128 + interrupt_was_received() : outcome);
     if (status == TTR_OK)
         return outcome;
@@ -238,28 +273,22 @@ static int open_viewing(struct viewing *viewing, struct call *call)
     viewing->call = call;
     if (inputs_can_read_twice(call))
         viewing->stamp = file_stamp_record(call->path, call->paths_n);
-    viewing->saved =
-        view_cache_load(&viewing->cache, call, viewing->library.tables(), &viewing->inputs.t);
-    const int outcome =
-        viewing->saved ? OUTCOME_FINE : inputs_open(&viewing->inputs, call, TTR_READ_SYMBOLS);
-    if (outcome != OUTCOME_FINE)
-        return outcome;
     viewing->view = viewing->library.create(NULL, NULL, &error);
-    if (viewing->view)
-        return OUTCOME_FINE;
-    inputs_close(&viewing->inputs);
-    report_failure_text("view", "%s", error.text);
-    return OUTCOME_INPUT;
+    if (!viewing->view) {
+        report_failure_text("view", "%s", error.text);
+        return OUTCOME_INPUT;
+    }
+    viewing->is_saved = show_saved(viewing);
+    return viewing->is_saved ? OUTCOME_FINE : inputs_open(&viewing->inputs, call, TTR_READ_SYMBOLS);
 }
 
 static void close_viewing(struct viewing *viewing)
 {
     if (viewing->view) {
         viewing->library.free(viewing->view);
-        ttr_store_free(viewing->saved);
         inputs_close(&viewing->inputs);
     }
-    view_cache_end(&viewing->cache);
+    view_cache_free(&viewing->cache);
     file_stamp_free(viewing->stamp);
 }
 
@@ -307,8 +336,8 @@ static int write_special_file(const struct view_library *library, ttr_view *view
                                               : report_unwritable_output(path, reason);
 }
 
-/* Writes the page to a file of a temporary name, which then gets its own: a partial file is never
- * left. A link to a file stays one. */
+/* Writes the page to a temporary file and renames it, so that no partial file remains. A symbolic
+ * link is kept: the file that it refers to is replaced. */
 static int write_file(const struct view_library *library, ttr_view *view, const char *name)
 {
     char temporary[PATH_MAX + 32], path[PATH_MAX];

@@ -218,7 +218,7 @@ int copy_loop_finish(struct copy_loop *copy_loop, int outcome)
     return outcome;
 }
 
-int copy_loop_check_matches(const struct copy_loop *copy_loop, int outcome)
+int copy_loop_report_no_matches(const struct copy_loop *copy_loop, int outcome)
 {
     return selection_check_matches(copy_loop->call, copy_loop->matches > 0, outcome);
 }

@@ -61,8 +61,9 @@ int copy_loop_output_failed(const struct copy_loop *copy_loop, const ttr_error *
 /* Prints the losses of a finished output and stores them in copy_loop->loss. */
 void copy_loop_report_losses(struct copy_loop *copy_loop);
 
-/* Returns OUTCOME_NO after reporting it if no event matched the filters, else the given outcome. */
-int copy_loop_check_matches(const struct copy_loop *copy_loop, int outcome);
+/* Reports an error and returns OUTCOME_NO if no event matched the filters; else returns `outcome`.
+ */
+int copy_loop_report_no_matches(const struct copy_loop *copy_loop, int outcome);
 
 /* Prints losses to stderr: with their counts, or without counts if `is_before` the conversion. */
 void copy_loop_print_losses(const struct call *call, const ttr_loss *losses, size_t n,

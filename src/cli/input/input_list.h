@@ -26,7 +26,7 @@ struct inputs {
     ttr_order_index *disorder; /* order index made by --sort, or NULL */
     struct symbolizer *symbolizer; /* finds functions for --debug-info, or NULL */
     struct symbolizer *names;      /* finds functions for inputs_prepare_stacks, or NULL */
-    const struct call *call;       /* the call, for threads that open the input again */
+    const struct call *call;       /* threads that open the inputs a second time use its options */
 };
 
 /* Opens all paths of the call; `flags` are added to those of the options. Returns OUTCOME_FINE, or

@@ -365,8 +365,8 @@ int selection_add_filter(struct inputs *inputs, const struct call *call)
     inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);
     if (!inputs->reader && error.status == TTR_E_MISUSE && strcmp(error.option, "where") == 0)
         return report_where(call, &error);
-    if (!inputs->reader && error.status == TTR_E_MISUSE) /* of the filter's arguments only --cpu is
-                                                          * not checked before */
+    /* --cpu is the only filter option that is not checked earlier */
+    if (!inputs->reader && error.status == TTR_E_MISUSE)
         return report_misuse(call->command->name, "--cpu: %s", error.text);
     return inputs->reader ? OUTCOME_FINE
                           : inputs_report_failure(call, inputs_get_name(call), &error);

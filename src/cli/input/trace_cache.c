@@ -192,7 +192,7 @@ int trace_cache_open(const struct trace_cache *cache)
         return -1;
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
         (about.st_mode & 077) == 0) {
-        /* its time is that of its last use */
+        /* the modification time is the time of the last use */
         (void)futimens(fd, NULL);
         return fd;
     }

@@ -12,7 +12,7 @@
 struct json {
     FILE *to;
     unsigned depth;
-    uint32_t has_members; /* bit per level: it already has a member */
+    uint32_t has_members; /* bit per nesting level: 1 = the object or array already has a member */
     bool is_flat;         /* the output is one line */
     bool has_text_times;  /* --json-times=string */
     bool is_unix;         /* times count from the Unix epoch */

@@ -40,7 +40,7 @@ struct settings {
     uint64_t ring_size;      /* bytes per thread */
     struct words attach;     /* running processes to record */
     struct words rotate;     /* limits of each file of a recording */
-    const char *live_output; /* address that gets the events live; "" = they are printed */
+    const char *live_output; /* address to which events are sent live; "" = events are printed */
     bool fail_on_loss;
     bool system_wide, call_stacks, user_only, snapshot, zstd;
     bool has_separator;      /* "--" was given */
@@ -76,7 +76,7 @@ struct settings {
     const char *histogram;           /* glob of names */
     const char *serve, *socket_path; /* sockets of a server of query, and of a client */
     int64_t window;                  /* ns that query reads its inputs; 0 = to their end */
-    int64_t timeout;                 /* ns that the statements may take; 0 = any */
+    int64_t timeout;                 /* time limit of statements in ns; 0 = no limit */
     bool interactive;                /* query opens a shell */
     bool no_cache;                   /* stores are neither loaded nor saved */
 };
@@ -112,13 +112,13 @@ struct option_row {
     uint8_t group;       /* enum option_group */
     uint16_t at;         /* offset in struct settings */
     uint32_t verbs;      /* bits of enum verb */
-    const char *value;   /* "FORMAT"; NULL for a flag */
+    const char *value;   /* name of the value in the help, such as "FORMAT"; NULL for a flag */
     const char *choices; /* "auto|always|never", "@readers", "@writers", "@outputs", "@kinds",
                             "@profiles", "@file", or NULL */
     const char *text;    /* one or two lines of help */
 };
 
-/* Returns true if an option needs a value. */
+/* Returns true if an option has a value that cannot be omitted. */
 static inline bool option_wants_value(const struct option_row *row)
 {
     return row->value && row->type != OPTION_MAYBE;

@@ -12,7 +12,7 @@
 
 #include "cli/ui/options.h"
 
-#define EXCERPT_COLUMNS 1000u /* of an excerpt that no terminal shows */
+#define EXCERPT_COLUMNS 1000u /* width of an excerpt if standard error is not a terminal */
 
 static bool is_set(const char *name)
 {
@@ -156,7 +156,7 @@ static void print_excerpt(const char *before, const char *after, size_t room)
     const size_t all = term_columns((ttr_text){before, strlen(before)});
     const ttr_text rest = {after, strlen(after)};
     const size_t rest_columns = term_columns(rest);
-    /* Each side has what the other leaves of the room, but at least half of it. */
+    /* Each side gets the columns that the other side does not need, at least half of the width. */
     const size_t before_room = rest_columns < room / 2 ? room - rest_columns : room - room / 2;
     const bool is_cut = all > before_room;
     const size_t shown = is_cut ? before_room - 3 : all;

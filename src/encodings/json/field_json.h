@@ -106,7 +106,7 @@ struct field_json {
     struct field_json_mark {
         size_t names_n; /* number of names in the list at the start of the level */
         uint64_t seen[FIELD_JSON_SEEN];
-        /* what the end of the object or array on each level restores */
+        /* state per nesting level that is restored at the end of the object or array */
     } marks[FIELD_JSON_DEPTH + 1];
     uint64_t losses[FIELD_JSON_LOSSES];
     uint64_t losses_total;

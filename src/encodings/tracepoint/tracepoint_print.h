@@ -220,7 +220,7 @@ struct tracepoint_item {
     char form;               /* letter after `conversion`, such as 4, 6, S, R, F */
     char order;              /* byte order of an address: h n l b; 0 for network order */
     bool has_port, is_short; /* modifiers of %pISpc: print the port; shorten IPv6 */
-    int8_t bytes;            /* bytes of the argument */
+    int8_t bytes;            /* size of the argument in bytes */
     int8_t longs;            /* number of l modifiers; -1 for h, -2 for hh */
     bool is_left, has_zeros, has_prefix, has_sign, has_blank;
     bool is_plain; /* true if the conversion has no flags, width or precision */

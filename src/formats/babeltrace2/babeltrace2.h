@@ -124,7 +124,7 @@ struct babeltrace2_cache {
 };
 
 /* Callback that counts an event of a class before the first field of the event is printed
- * (babeltrace2_count_event()). */
+ * (babeltrace2_count_event_of_class()). */
 struct bt2_parts;
 typedef void (*babeltrace2_count_event_fn)(const struct bt2_parts *parts,
                                            const struct schema *schema,

@@ -193,7 +193,7 @@ static inline const struct babeltrace2_packet *find_cached_packet(
 
 /* Counts an event of a class before its first part is printed. Makes the plan of the class when
  * the number of events is large enough. */
-void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema *schema,
-                             struct babeltrace2_class *of_class);
+void babeltrace2_count_event_of_class(const struct bt2_parts *parts, const struct schema *schema,
+                                      struct babeltrace2_class *of_class);
 
 #endif

@@ -10,11 +10,10 @@
  *   op 2  text "\" }\n"        PUT_END
  *
  * Order of calls:
- *   babeltrace2_count_event   counts the events of a class. The first event looks for the plan of
- *                             the same class in another stream, event PLAN_FROM compiles a plan.
- *   make_plan                 lists the values of the record (layout/layout_record_parts.h), prints
- *                             one event without its values by babeltrace2_fields.c, and records
- *                             the text before each value. So both ways of printing agree.
+ *   babeltrace2_count_event_of_class   counts the events of a class. The first event looks for the
+ * plan of the same class in another stream, event PLAN_FROM compiles a plan. make_plan lists the
+ * values of the record (layout/layout_record_parts.h), prints one event without its values by
+ * babeltrace2_fields.c, and records the text before each value. So both ways of printing agree.
  *   babeltrace2_run_plan      executes the plan for an event: reserves room, appends the packet
  *                             context and the values.
  *
@@ -297,8 +296,8 @@ static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
     return *plans = plan;
 }
 
-void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema *schema,
-                             struct babeltrace2_class *of_class)
+void babeltrace2_count_event_of_class(const struct bt2_parts *parts, const struct schema *schema,
+                                      struct babeltrace2_class *of_class)
 {
     if (of_class->seen ==
         PLAN_FROM) /* at the threshold it was decided whether the class has a plan */

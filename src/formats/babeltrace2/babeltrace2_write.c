@@ -529,7 +529,8 @@ static bool write_event_line(struct ttr_writer *out, const ttr_event *event)
     buffer_commit(&out->buffer, (size_t)(at - begin));
     if (!of_class || !of_class->plan ||
         !babeltrace2_run_plan(&out->buffer, schema, event, of_class->plan, &writer->cache))
-        babeltrace2_add_parts(out, event, of_class, &writer->cache, babeltrace2_count_event);
+        babeltrace2_add_parts(out, event, of_class, &writer->cache,
+                              babeltrace2_count_event_of_class);
     out->events++;
     return true;
 }

@@ -138,7 +138,7 @@ enum {
     /* provider info: length of the name; record: header | name stream */
     FXT_METADATA_NAME_BYTES = FXT_FIELD(52, 59),
     FXT_METADATA_EVENT = FXT_FIELD(52, 55), /* provider event: number of the event */
-    FXT_METADATA_INFO = FXT_FIELD(20, 23),  /* trace info: its type */
+    FXT_METADATA_INFO = FXT_FIELD(20, 23),  /* type of a trace info record */
     FXT_METADATA_MAGIC = FXT_FIELD(24, 55)
 };
 

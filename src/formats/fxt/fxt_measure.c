@@ -381,7 +381,7 @@ static uint64_t measure_plausible_record(const struct fxt_span *span, bool *is_k
     return words <= span->words && is_possible ? words : 0;
 }
 
-/* Returns true if all bytes of the span are zero. */
+/* Returns true if the span is empty or contains only zeros, the padding of an unfinished file. */
 static bool is_all_zero_span(const struct fxt_span *span)
 {
     uint64_t n = 0;

@@ -13,9 +13,10 @@
 #include "encodings/json/timeline.h"
 #include "model/output.h"
 
-/* maximum number of bytes of a line without names and fields: keys, braces, kind, level and flags;
- * and numbers */
+/* maximum size in bytes of the keys, braces, kind, level and flags of a line; names and fields are
+ * not counted */
 #define LINE_TEXT 640
+/* maximum size in bytes of all numbers of a line */
 #define LINE_NUMBERS (16 * NUMBER_MAX)
 
 #define TITLES ((size_t)64)
@@ -447,8 +448,8 @@ static ttr_status jsonl_write(struct ttr_writer *out, const ttr_batch *batch, tt
     return output_write_each_event(out, batch, write_event, error);
 }
 
-/* Skips events that are not printed. Does nothing, since no line depends on earlier events. */
-static void jsonl_skip_batch(struct ttr_writer *out, const ttr_batch *batch)
+/* Called for events that are not printed. Does nothing: no line depends on earlier events. */
+static void ignore_skipped_batch(struct ttr_writer *out, const ttr_batch *batch)
 {
     (void)out, (void)batch;
 }
@@ -481,7 +482,7 @@ static const struct format_writer writer = {
     .state_size = sizeof(struct jsonl),
     .create = jsonl_create,
     .write = jsonl_write,
-    .pass = jsonl_skip_batch,
+    .pass = ignore_skipped_batch,
     .finish = jsonl_finish,
     .drop = jsonl_free_writer,
 };

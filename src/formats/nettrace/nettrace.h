@@ -62,9 +62,8 @@
 #define NETTRACE_LAYOUTS_MAX 8u
 /* metadata numbers below this are looked up in an array, larger ones in a map */
 #define NETTRACE_DENSE_MAX 65536u
-#define NETTRACE_RUNS_MAX                                                                       \
-    65536u /* sorted runs that wait to be emitted; if there are more, events are emitted out of \
-              order */
+/* sorted runs that wait to be emitted; if there are more, events are emitted out of order */
+#define NETTRACE_RUNS_MAX 65536u
 #define NETTRACE_CACHED_MAX 16384u /* cached decoded headers of waiting events; a power of two */
 /* Maximum distance in bytes from the oldest waiting event to the current block. If it is exceeded,
  * events are returned out of order. */
@@ -123,7 +122,7 @@ struct nettrace_type {
     uint8_t level, opcode, kind;
     uint8_t span;         /* how begin and end events are paired (enum span_kind) */
     bool has_misfits;     /* true if payloads do not end with the last field */
-    uint8_t symbols_kind; /* what its events declare (enum symbols_kind) */
+    uint8_t symbols_kind; /* kind of symbols that events of the type declare (enum symbols_kind) */
     uint32_t number;      /* metadata number in the file */
     ttr_text message, description;
     /* bytes of the metadata record, in V6 without its number; in the memory of reader->arena */
@@ -373,8 +372,8 @@ struct nettrace_reader {
     bool is_over;      /* true if all input was read; waiting events may remain */
     /* true if stacks and labels must be cleared after the events before a sequence point */
     bool resets_stacks;
-    bool resets_threads,
-        resets_metadata; /* the sequence point also clears: threads; metadata numbers */
+    /* the sequence point also clears: threads; metadata numbers */
+    bool resets_threads, resets_metadata;
     /* true if damage was found, so the next read must search for an object or block first */
     bool needs_resync;
     /* true if memory ran out in the field iterator, which cannot report errors; the next read

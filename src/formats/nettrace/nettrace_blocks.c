@@ -96,7 +96,7 @@ static ttr_status parse_ended_threads(struct nettrace_reader *reader, struct cur
 
 /* How the end of a block was found. */
 enum block_end {
-    BLOCK_SIZED,   /* by its declared size */
+    BLOCK_SIZED,   /* the block ends at its declared size */
     BLOCK_RESIZED, /* the declared size is wrong; another block was found */
     BLOCK_CUT      /* the input ends inside the block */
 };

@@ -238,8 +238,8 @@ static void skip_block(struct nettrace_reader *reader, struct cursor *c)
 
 /* How the end of an object was found. */
 enum object_end {
-    OBJECT_SIZED,   /* by its size, and an end tag at that position */
-    OBJECT_RESIZED, /* its size is wrong; another object was found */
+    OBJECT_SIZED,   /* the object ends at its declared size, where an end tag is */
+    OBJECT_RESIZED, /* the declared size is wrong; the next object was found by a search */
     OBJECT_UNKNOWN  /* the input ends inside the object, or it has other damage */
 };
 

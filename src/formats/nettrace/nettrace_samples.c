@@ -187,7 +187,7 @@ static bool declare_code(struct ttr_writer *out, const ttr_event *sample, uint64
         symbol.name =
             symbols_locate(t, t->locate, t->locate_ctx, sample->thread, address, sample->time);
         start = address;
-        last = address + 1; /* also covers the return address */
+        last = address + 1; /* the range includes the return address */
     }
     const uint64_t rest = hash_pair(process, last);
     const uint32_t *known = pair_map_get(&w->samples.functions, start, rest);

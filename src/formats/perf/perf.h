@@ -261,7 +261,7 @@ struct perf_reader {
     struct source *again;
     /* current file offset of `again`, which can only increase */
     uint64_t again_at;
-    uint64_t at, end; /* file offsets: at: of the next record; end: of the end of the records */
+    uint64_t at, end; /* file offsets of the next record, and of the end of the records */
     /* bytes of the file up to this offset are not records: they are emitted as definitions with tag
      * `pass_tag` */
     uint64_t pass_end;
@@ -275,9 +275,9 @@ struct perf_reader {
     bool has_time;
     /* true if records are sorted by time; otherwise they are emitted in file order */
     bool sorts;
-    /* is_over: all records are scanned; is_tail: the bytes after the last record are being emitted
-     * as definitions */
-    bool is_over, is_tail;
+    bool is_over; /* true if all records were read */
+    /* true while the bytes after the last record are returned, as definitions */
+    bool is_tail;
     /* true if the totals of this reader were added to those of the trace */
     bool is_counted;
     struct perf_order order;

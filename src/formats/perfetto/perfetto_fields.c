@@ -59,7 +59,7 @@ bool perfetto_intern_attribute_keys(struct perfetto *p)
 
 /* Counts one use of a name in the hash table. Returns the number of earlier uses in the same
  * object. */
-static uint32_t count_name_use_in_table(struct perfetto *p, uint32_t object, uint64_t name)
+static uint32_t count_name_use_hashed(struct perfetto *p, uint32_t object, uint64_t name)
 {
     uint64_t key = hash_pair(name, object);
     uint32_t *there = key_map_get(&p->name_counts, key);
@@ -79,8 +79,8 @@ static unsigned count_name_use(struct perfetto *p, size_t begin, uint32_t object
             n += p->seen[i] == name;
     } else {
         for (size_t i = begin; p->seen_n - begin == LINEAR_SEARCH_MAX && i < p->seen_n; i++)
-            (void)count_name_use_in_table(p, object, p->seen[i]);
-        n = count_name_use_in_table(p, object, name);
+            (void)count_name_use_hashed(p, object, p->seen[i]);
+        n = count_name_use_hashed(p, object, name);
     }
     if (!alloc_reserve(&p->out->t->counted, (void **)&p->seen, &p->seen_capacity, p->seen_n + 1,
                        sizeof *p->seen))

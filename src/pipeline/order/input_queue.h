@@ -1,8 +1,9 @@
 /* Priority queue of a merge: a binary min-heap of inputs, ordered by the rank of their next event,
- * then by number.
+ * then by number.  The rank of an event is its time as an unsigned number (order_time).
  *
  *     input_queue_init, input_queue_add per input, then in a loop:
- *     input_queue_top, consume events up to input_queue_limit, input_queue_move_top or _drop_top
+ *     input_queue_top, consume events below input_queue_next_rank, input_queue_move_top or
+ * _drop_top
  *
  * Invariant: heap[i] is not after heap[2 i + 1] and heap[2 i + 2].  Cost: at most 2 log2(inputs)
  * comparisons per event, two if the same input stays at the top.  Use it on one thread at a time.
@@ -16,8 +17,8 @@
 #include "base/alloc.h"
 
 struct input_queue_entry {
-    uint64_t rank; /* rank of the input's next event */
-    uint64_t input;
+    uint64_t rank;  /* order_time() of the input's next event */
+    uint64_t input; /* index of the input in the merge */
 };
 
 struct input_queue {
@@ -47,8 +48,9 @@ static inline size_t input_queue_top(const struct input_queue *queue)
     return (size_t)queue->heap[0].input;
 }
 
-/* Returns a rank: all events of the top input below it precede the events of all other inputs. */
-static inline uint64_t input_queue_limit(const struct input_queue *queue)
+/* Returns the lowest rank of the other inputs' next events; UINT64_MAX if there is one input.
+ * Events of the top input with a lower rank precede the events of all other inputs. */
+static inline uint64_t input_queue_next_rank(const struct input_queue *queue)
 {
     const struct input_queue_entry *heap = queue->heap;
     if (queue->n < 2)

@@ -63,7 +63,7 @@ struct shared_input {
 struct merger {
     ttr_reader base;
     ttr_reader **in;
-    ttr_reader **by_report;      /* the readers of `in`, ordered for reports (group_readers) */
+    ttr_reader **by_report; /* the readers of `in`, ordered for reports (group_readers_by_trace) */
     struct copied_input *copied; /* copy mode: states of the inputs; else NULL */
     struct shared_input *shared; /* select mode: states of the inputs; else NULL */
     size_t n;
@@ -102,7 +102,7 @@ static void merger_close(ttr_reader *base)
     alloc_free(alloc, merger->copied, merger->n, sizeof *merger->copied);
     alloc_free(alloc, merger->shared, merger->n, sizeof *merger->shared);
     alloc_free(alloc, merger->memory, merger->events, sizeof *merger->out);
-    group_readers_free(alloc, merger->by_report, merger->in, merger->n);
+    group_readers_by_trace_free(alloc, merger->by_report, merger->in, merger->n);
     alloc_free(alloc, merger->in, merger->n, sizeof(ttr_reader *));
     alloc_free(alloc, merger, 1, sizeof *merger);
 }
@@ -285,7 +285,7 @@ static uint32_t pick_events(struct merger *merger)
     while (n < BATCH && queue->n > 0) {
         size_t top = input_queue_top(queue);
         struct shared_input *shared = &merger->shared[top];
-        const uint64_t limit = input_queue_limit(queue);
+        const uint64_t limit = input_queue_next_rank(queue);
         const uint32_t end = shared->end;
         uint32_t at = shared->at;
         uint64_t rank;
@@ -490,10 +490,10 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **by_report = NULL;
     for (size_t i = 0; list && i < n; i++)
         list[i] = in[i];
-    by_report = list ? group_readers(&t->counted, list, n) : NULL;
+    by_report = list ? group_readers_by_trace(&t->counted, list, n) : NULL;
     if (!merger || !by_report || !input_queue_init(&merger->queue, &t->counted, n)) {
         close_readers(in, n);
-        group_readers_free(&t->counted, by_report, list, n);
+        group_readers_by_trace_free(&t->counted, by_report, list, n);
         if (merger)
             input_queue_free(&merger->queue);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));

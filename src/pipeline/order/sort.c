@@ -80,7 +80,7 @@ struct sorter {
     ttr_reader base;
     struct sort_limits limits;
     ttr_reader **in;
-    ttr_reader **by_report; /* the readers of `in`, ordered for reports (group_readers) */
+    ttr_reader **by_report; /* the readers of `in`, ordered for reports (group_readers_by_trace) */
     size_t in_n, reading;   /* number of inputs, and index of the input that is read */
     ttr_batch batch;        /* last batch of the input that is read; its events from `batch_at` on
                              * are not collected yet */
@@ -164,7 +164,7 @@ static void write_groups(ttr_reader **grouped, ttr_reader *const *in, const uint
         grouped[start[first[i]]++] = in[i];
 }
 
-ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n)
+ttr_reader **group_readers_by_trace(const struct alloc *alloc, ttr_reader **in, size_t n)
 {
     struct pair_map firsts;
     bool is_grouped = true, is_fine = true;
@@ -187,8 +187,8 @@ ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n)
     return grouped;
 }
 
-void group_readers_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in,
-                        size_t n)
+void group_readers_by_trace_free(const struct alloc *alloc, ttr_reader **grouped,
+                                 ttr_reader *const *in, size_t n)
 {
     if (grouped && grouped != in)
         alloc_free(alloc, grouped, n, sizeof(ttr_reader *));
@@ -247,7 +247,7 @@ static void sorter_close(ttr_reader *base)
     free_collected(alloc, &sorter->kept);
     runs_free(&sorter->runs);
     pending_names_free(&sorter->renames);
-    group_readers_free(alloc, sorter->by_report, sorter->in, sorter->in_n);
+    group_readers_by_trace_free(alloc, sorter->by_report, sorter->in, sorter->in_n);
     alloc_free(alloc, sorter->in, sorter->in_n, sizeof(ttr_reader *));
     alloc_free(alloc, sorter, 1, sizeof *sorter);
 }
@@ -649,10 +649,10 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **by_report = NULL;
     for (size_t i = 0; list && i < n; i++)
         list[i] = in[i];
-    by_report = list ? group_readers(&t->counted, list, n) : NULL;
+    by_report = list ? group_readers_by_trace(&t->counted, list, n) : NULL;
     if (!sorter || !by_report) {
         close_readers(in, n);
-        group_readers_free(&t->counted, by_report, list, n);
+        group_readers_by_trace_free(&t->counted, by_report, list, n);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
         alloc_free(&t->counted, sorter, 1, sizeof *sorter);
         (void)fail_memory(error);

@@ -36,10 +36,10 @@ void close_readers(ttr_reader *const *in, size_t n);
 
 /* Orders a list of readers for reports: readers of one trace become adjacent, at the position of
  * the first. Returns `in` itself if it is already ordered, NULL if memory is exhausted.
- * group_readers_free accepts each of these results. */
-ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n);
-void group_readers_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in,
-                        size_t n);
+ * group_readers_by_trace_free accepts each of these results. */
+ttr_reader **group_readers_by_trace(const struct alloc *alloc, ttr_reader **in, size_t n);
+void group_readers_by_trace_free(const struct alloc *alloc, ttr_reader **grouped,
+                                 ttr_reader *const *in, size_t n);
 
 /* Returns the number of reports of all readers together; 0 = unknown. */
 uint32_t count_reader_reports(ttr_reader *const *in, size_t n);

@@ -38,7 +38,7 @@ struct stack_schema {
     const struct stack_stage *stage;
     const struct field_ops *ops; /* functions of the wrapped schema; may be NULL */
     const void *ctx;
-    const void *start; /* as in struct schema */
+    const void *start; /* start of the fields, as in struct schema */
     uint64_t start_with;
     ttr_id id;
 };

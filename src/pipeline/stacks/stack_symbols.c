@@ -111,7 +111,7 @@ static bool add_module(const struct target *target, uint32_t number)
     const struct symbol_module *module = &t->symbols.module[number - 1];
     const ttr_id name = choose_module_name(t, module);
     if (!name)
-        return true; /* it may become known later */
+        return true; /* the name may become known later */
     struct object_fields *fields = add_object(target, TTR_OBJECT_MODULE, name, number);
     if (!fields)
         return false;

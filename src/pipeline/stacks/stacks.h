@@ -23,9 +23,9 @@ struct stack_symbols {
     ttr *t;
     const struct alloc *alloc;
     ttr_event *event;             /* object events that are not emitted yet */
-    struct object_fields *fields; /* those of event[i] */
+    struct object_fields *fields; /* fields[i] are the fields of event[i] */
     size_t n, events_capacity, fields_capacity;
-    ttr_id schema;           /* of object events; 0 = not created yet */
+    ttr_id schema;           /* schema of object events; 0 = not created yet */
     ttr_id name_of_function; /* the string "function" */
     struct key_map stacks;   /* hashes of the stacks with emitted symbols */
     /* (address, process) to the name of the function that was emitted for it; 0 = none is known */

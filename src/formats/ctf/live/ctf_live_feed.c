@@ -62,7 +62,7 @@ ttr_status live_step_feed(struct live_reader *live, unsigned limit_ms, ttr_error
     if (!stream)
         return fail_memory(error);
     if (stream->is_whole)
-        return TTR_AGAIN; /* its last packet was not read yet */
+        return TTR_AGAIN; /* the last packet of the stream has not been read yet */
     buffer_add(&stream->packet, packet.bytes, packet.n);
     if (stream->packet.failed)
         return fail_memory(error);

@@ -392,8 +392,8 @@ void ctf_prefix_store_class(struct ctf_prefix_set *set, size_t folder, struct ct
         store_parsed_class(of, parsed, has_notes);
 }
 
-void ctf_prefix_store_longer_class(struct ctf_prefix_set *set, size_t folder,
-                                   struct ctf_trace *parsed, bool has_notes)
+void ctf_prefix_store_class_of_longer(struct ctf_prefix_set *set, size_t folder,
+                                      struct ctf_trace *parsed, bool has_notes)
 {
     if (ctf_prefix_has_longer_metadata(set, folder))
         store_parsed_class(find_maximal_text(set, folder), parsed, has_notes);

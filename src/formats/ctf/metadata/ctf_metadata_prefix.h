@@ -42,13 +42,13 @@ bool ctf_prefix_move_longer_metadata(struct ctf_prefix_set *set, size_t folder,
 bool ctf_prefix_share_class(const struct ctf_prefix_set *set, size_t folder,
                             struct ctf_trace *trace, size_t *bytes);
 
-/* Store the class that was parsed from a folder's metadata, or from the longer text, so that other
- * traces can share it. `parsed` is NULL if the metadata are invalid; has_notes: the parser
- * reported diagnostics. */
+/* Store the trace class that was parsed, so that other traces can share it: from the metadata of
+ * the folder itself, or from the longer metadata of which the folder has a prefix. `parsed` is NULL
+ * if the metadata are invalid; has_notes: the parser reported diagnostics. */
 void ctf_prefix_store_class(struct ctf_prefix_set *set, size_t folder, struct ctf_trace *parsed,
                             bool has_notes);
-void ctf_prefix_store_longer_class(struct ctf_prefix_set *set, size_t folder,
-                                   struct ctf_trace *parsed, bool has_notes);
+void ctf_prefix_store_class_of_longer(struct ctf_prefix_set *set, size_t folder,
+                                      struct ctf_trace *parsed, bool has_notes);
 
 /* Returns the trace with the parsed longer metadata, borrowed; NULL if not parsed. `*is_bad`: the
  * metadata is invalid. */

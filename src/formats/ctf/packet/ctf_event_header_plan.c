@@ -7,9 +7,9 @@
  * Compilation has three steps. If one of them fails, the general layout is used:
  * |  1. compile_header_parts flattens the header type into lists of numbers and padding, in the
  * order |     of the bits. |  2. add_extension_choice recognises one final variant or optional that
- * depends on the id |     ("extended" headers). |  3. compile_plan_loads looks for fixed offsets:
- * if the header is aligned to bytes, id and |     time are each within one 64-bit load, and all
- * numbers have one byte order, the plan is |     CTF_PLAN_LOADS.
+ * depends on the id |     ("extended" headers). |  3. compile_fixed_offset_loads looks for fixed
+ * offsets: if the header is aligned to bytes, id and |     time are each within one 64-bit load,
+ * and all numbers have one byte order, the plan is |     CTF_PLAN_LOADS.
  *
  * Execution (ctf_read_event_header) costs one pass over at most CTF_PARTS_MAX parts per event; the
  * inline ctf_load_event_header costs two loads. Left out: headers with more than one time after the
@@ -233,7 +233,9 @@ static bool is_last_time_sufficient(const struct ctf_header_plan *plan)
            (times == 1 && plan->wide.time_mask == UINT64_MAX);
 }
 
-static bool compile_plan_loads(struct ctf_header_plan *plan)
+/* Compiles a header into loads if its id and times are at fixed offsets. Returns false if the
+ * header needs the slower list of parts. */
+static bool compile_fixed_offset_loads(struct ctf_header_plan *plan)
 {
     bool has_order = false;
     if (plan->align < 3 ||
@@ -289,7 +291,7 @@ void ctf_header_plan_init(struct ctf_header_plan *plan, const struct ctf_stream_
     }
     if (count_parts_with_use(&plan->first, CTF_PART_ID))
         plan->only_id = 0;
-    plan->kind = compile_plan_loads(plan) ? CTF_PLAN_LOADS : CTF_PLAN_PARTS;
+    plan->kind = compile_fixed_offset_loads(plan) ? CTF_PLAN_LOADS : CTF_PLAN_PARTS;
 }
 
 /* --- Reading of event headers --- */

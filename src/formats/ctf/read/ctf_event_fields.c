@@ -53,8 +53,8 @@ static void fill_earlier_values(const struct event_view *view, const struct layo
     }
 }
 
-void ctf_fill_earlier_values(struct ctf_reader *reader, const struct layout *layout,
-                             const struct bits *header, struct layout_cursor *run)
+void ctf_load_values_before_body(struct ctf_reader *reader, const struct layout *layout,
+                                 const struct bits *header, struct layout_cursor *run)
 {
     struct event_view view = {reader, &reader->packets[reader->slot], reader->stream->kind,
                               *header};

@@ -85,7 +85,7 @@ static void decode_context(struct ctf_reader *reader, const struct ctf_event_dec
     *found = (struct context_values){.pid = {.is_set = false}};
     layout_iter_begin(&iter, class->layout, &body, &reader->trace->scratch);
     if (class->has_imports)
-        ctf_fill_earlier_values(reader, class->layout, &header, &iter.run);
+        ctf_load_values_before_body(reader, class->layout, &header, &iter.run);
     while (layout_iter_next(&iter, &field, &type) && field.group == TTR_GROUP_COMMON) {
         if (field.depth > 0)
             continue;

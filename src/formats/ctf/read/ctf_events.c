@@ -40,7 +40,7 @@ static enum ctf_stop_reason read_event_header_by_layout(struct event_loop *loop)
     struct ctf_reader *reader = loop->reader;
     if (loop->plan->kind == CTF_PLAN_LAYOUT) {
         struct bits from = bits_init(loop->base, loop->header_at, loop->end);
-        ctf_fill_earlier_values(reader, loop->plan->layout, &from, &reader->run);
+        ctf_load_values_before_body(reader, loop->plan->layout, &from, &reader->run);
     }
     ctf_read_event_header(loop->plan, &bits, reader->run.slots, &loop->header);
     if (loop->header.end == LAYOUT_TRUNCATED)
@@ -87,7 +87,7 @@ static enum ctf_stop_reason find_event_body_end(struct event_loop *loop)
     run->bits = bits_init(loop->base, loop->body_at, loop->end);
     if (loop->class->has_imports) {
         struct bits header = bits_init(loop->base, loop->header_at, loop->end);
-        ctf_fill_earlier_values(reader, loop->class->layout, &header, run);
+        ctf_load_values_before_body(reader, loop->class->layout, &header, run);
     }
     run->has_cut_text = false;
     enum layout_status end = layout_find_record_end(loop->class->layout, run);
@@ -338,7 +338,7 @@ static void advance_clock_by_fields(struct event_loop *loop)
     struct layout_cursor *run = &loop->reader->run;
     struct bits body = bits_init(loop->base, loop->body_at, loop->at),
                 header = bits_init(loop->base, loop->header_at, loop->end);
-    ctf_fill_earlier_values(loop->reader, loop->class->times, &header, run);
+    ctf_load_values_before_body(loop->reader, loop->class->times, &header, run);
     ctf_update_clock_from_fields(loop->class->times, &body, run->slots, &loop->header);
 }
 

@@ -181,7 +181,7 @@ static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_e
     if (is_there && !ctf_trace_use_published_class(trace))
         status = parse_and_compile_class(&longer, &ctx);
     if (status != TTR_E_NOMEM)
-        ctf_prefix_store_longer_class(
+        ctf_prefix_store_class_of_longer(
             prefix_set, folder, is_there && status == TTR_OK ? trace : NULL, longer.notes.n > 0);
     diagnostics_free(&longer.notes);
     ctf_trace_unref(trace);

@@ -100,7 +100,7 @@ struct ctf_trace {
     /* true if at least one packet is damaged in both files that contain it */
     bool has_damaged_duplicates;
     struct folder *folder;       /* trace folder; NULL for live traces */
-    struct packet_losses losses; /* of the receiver that stored the trace */
+    struct packet_losses losses; /* losses of the receiver that stored the trace */
     ttr_id loss_names[2];        /* names of the gap events of `losses`; 0 = no such loss */
     const struct format *format;
     /* reader of each source id, minus `readers_from`; NULL if the source is not of this trace, or

@@ -447,10 +447,10 @@ TTR_MUST bool ctf_name_thread_from_context(struct ctf_reader *reader,
 
 /* --- Fields that precede an event body (ctf_event_fields.c) --- */
 
-/* Sets the slots of `run` to values that the layout needs, such as lengths, from the packet and
- * from the event header at `header`. */
-void ctf_fill_earlier_values(struct ctf_reader *reader, const struct layout *layout,
-                             const struct bits *header, struct layout_cursor *run);
+/* Sets the slots of `run` (saved numbers of a layout, such as lengths) that the body of an event
+ * refers to, from the packet and from the event header at `header`. */
+void ctf_load_values_before_body(struct ctf_reader *reader, const struct layout *layout,
+                                 const struct bits *header, struct layout_cursor *run);
 
 /* Computes the bit range of an event, from the packet's start. Rounds the end up to a byte if all
  * events of the class end at a byte boundary. */

@@ -143,7 +143,7 @@ static bool parse_event_chain(struct salvage *salvage, struct chain *chain)
 
 /* Returns true if the events before the chain are near each other, compared with the range of the
  * timestamp field. */
-static bool is_burst(const struct salvage *salvage, const struct chain *chain)
+static bool is_near_earlier_events(const struct salvage *salvage, const struct chain *chain)
 {
     const struct ctf_reader *reader = salvage->reader;
     const uint32_t first = salvage->first,
@@ -170,8 +170,8 @@ static bool is_better_chain(const struct salvage *salvage, const struct chain *c
             chain->last_ticks != best->last_ticks ? chain->last_ticks < best->last_ticks : a < b;
         const struct chain *early = is_earlier ? chain : best, *late = is_earlier ? best : chain;
         const bool is_trusted =
-            salvage->is_late ||
-            (early->gap < near && early->gap < late->gap / 4 && is_burst(salvage, early));
+            salvage->is_late || (early->gap < near && early->gap < late->gap / 4 &&
+                                 is_near_earlier_events(salvage, early));
         return is_earlier == is_trusted;
     }
     return chain->kept + chain->n > best->kept + best->n;

@@ -5,14 +5,13 @@
 /* Numbers that are added to an address to form the first key of the hash table. The structures at
  * these addresses are larger than the numbers, so different keys are never equal. */
 enum stream_key {
-    /* keys (stream decoder, stream number) of a packet; if packets have no number, the second key
-     * is 0, otherwise 1 is added to the first */
+    /* (stream decoder, stream number) -> stream of a packet. If packets have no stream number, the
+     * second key is 0, otherwise 1 is added to the first. */
     KEY_PACKET = 0,
-    /* keys (decoder for the metadata's byte order, stream number): the stream that was added first
-     */
+    /* (decoder for the byte order of the metadata, stream number) -> first stream that was added */
     KEY_FIRST = 2,
-    KEY_TRACK = 4, /* keys (stream class, track of its events) */
-    KEY_CLASS = 5  /* keys (stream class, 0): the stream that was added first */
+    KEY_TRACK = 4, /* (stream class, track of the events) -> stream */
+    KEY_CLASS = 5  /* (stream class, 0) -> first stream of the class that was added */
 };
 
 static struct ctf_stream *lookup_stream(const struct ctf_reader *reader, const void *of,

@@ -5,15 +5,15 @@
 #include "base/number.h"
 #include "base/status.h"
 
-/* bytes; image_at is a multiple of this, so that a bit is aligned in the image if it is aligned in
- * the packet: every alignment divides this number */
-#define IMAGE_STEP UINT64_C(4096)
-/* bytes; a packet without definition is split if its image would become larger */
-#define IMAGE_MAX ((size_t)32 << 20)
+/* event_bytes_at is a multiple of this number of bytes, which every alignment divides. So a field
+ * has the same alignment in event_bytes as in the packet. */
+#define EVENT_BYTES_ALIGN UINT64_C(4096)
+/* A packet without definition is split when event_bytes has more bytes than this. */
+#define EVENT_BYTES_MAX ((size_t)32 << 20)
 
 static void free_packet_buffers(struct ctf_packet_buffers *room, const struct alloc *alloc)
 {
-    buffer_free(&room->image);
+    buffer_free(&room->event_bytes);
     alloc_free(alloc, room->kept, room->kept_capacity, sizeof *room->kept);
     room->kept = NULL;
 }
@@ -84,7 +84,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     pair_map_init(&copy->aligns, alloc);
     pair_map_init(&copy->stream_of, alloc);
     bit_offsets_init(&copy->places, alloc);
-    buffer_init(&copy->spare.image, alloc);
+    buffer_init(&copy->spare.event_bytes, alloc);
     copy->is_refused = !ctf_can_copy(trace, options);
     ttr_status status = ctf_options_check_version(options, version, error);
     if (status != TTR_OK || copy->is_refused)
@@ -148,7 +148,7 @@ ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *tra
     *file = (struct ctf_file_copy){.trace = trace, .name_size = strlen(stream->file) + 1};
     ctf_index_out_init(&file->index, alloc);
     buffer_init(&file->packet.head, alloc);
-    buffer_init(&file->packet.room.image, alloc);
+    buffer_init(&file->packet.room.event_bytes, alloc);
     if (trace->is_refused)
         return TTR_OK;
     file->name = alloc_zero(alloc, file->name_size, 1);
@@ -184,15 +184,16 @@ ttr_status ctf_copy_save_borrowed_bytes(struct ctf_file_copy *file, ttr_error *e
     uint64_t n = (uint64_t)(packet->to - packet->from), at = packet->from_at;
     if (!packet->from)
         return TTR_OK;
-    if (packet->room.image.n == 0)
-        packet->image_at = at & ~(IMAGE_STEP - 1);
-    uint64_t end = packet->image_at + packet->room.image.n, skip = end > at ? end - at : 0;
+    if (packet->room.event_bytes.n == 0)
+        packet->event_bytes_at = at & ~(EVENT_BYTES_ALIGN - 1);
+    uint64_t end = packet->event_bytes_at + packet->room.event_bytes.n,
+             skip = end > at ? end - at : 0;
     if (at > end)
-        buffer_add_zeros(&packet->room.image, (size_t)(at - end));
+        buffer_add_zeros(&packet->room.event_bytes, (size_t)(at - end));
     if (skip < n)
-        buffer_add(&packet->room.image, packet->from + skip, (size_t)(n - skip));
+        buffer_add(&packet->room.event_bytes, packet->from + skip, (size_t)(n - skip));
     packet->from = packet->to = NULL;
-    return packet->room.image.failed ? fail_memory(error) : TTR_OK;
+    return packet->room.event_bytes.failed ? fail_memory(error) : TTR_OK;
 }
 
 static void swap_spare_buffers(struct ctf_file_copy *file)
@@ -223,7 +224,7 @@ static void start_copied_packet(struct ctf_file_copy *file, const struct ctf_str
     if (!packet->room.kept)
         swap_spare_buffers(file);
     packet->from = packet->to = NULL;
-    buffer_clear(&packet->room.image);
+    buffer_clear(&packet->room.event_bytes);
     buffer_clear(&packet->head);
     buffer_add(&packet->head, reader->heads.bytes + about->head_at, about->head_n);
     ctf_set_packet_uuid(file);
@@ -374,7 +375,8 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
                          !output_is_own_raw(out, event);
     if (is_said)
         record_gap(packet, event);
-    if (is_said && event->flags & TTR_EVENT_NO_TIME) /* of a receiver: no counter has it */
+    if (is_said && event->flags & TTR_EVENT_NO_TIME) /* a gap that a receiver reported: packet
+                                                        counters do not contain it */
         output_count_losses(out, CTF_LOST_GAP, 1, event->offset);
     if (is_said || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
         /* a gap needs no event in the copy, because the counters of the packets report it */
@@ -382,8 +384,8 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
     if (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
         return write_defined_packet(file, out, event, schema, error);
     const struct ctf_packet *about = &schema->reader->packets[event->part];
-    bool is_large =
-        packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->room.image.n > IMAGE_MAX;
+    bool is_large = packet->is_open && about->size > CTF_COPY_MAX * 8 &&
+                    packet->room.event_bytes.n > EVENT_BYTES_MAX;
     if (packet->is_open && (packet->about.offset != about->offset || is_large))
         status = filter_packet_without_definition(file, out, error);
     if (status == TTR_OK && !packet->is_open)

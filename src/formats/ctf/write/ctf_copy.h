@@ -41,9 +41,9 @@ struct ctf_kept {
 
 /* Buffers for an open packet, reused by later packets. */
 struct ctf_packet_buffers {
-    /* bytes of the packet, from byte offset ctf_open_packet.image_at to the end of the last kept
-     * event */
-    struct buffer image;
+    /* bytes of the packet, from byte offset ctf_open_packet.event_bytes_at to the end of the last
+     * kept event */
+    struct buffer event_bytes;
     struct ctf_kept *kept;
     size_t kept_capacity;
 };
@@ -91,15 +91,16 @@ struct ctf_open_packet {
     /* byte offset in `head` of the UUID if it was replaced; UINT64_MAX if not */
     uint64_t uuid_at;
     struct ctf_packet_buffers room;
-    /* byte offset in the packet of the first byte in `room.image`; a multiple of IMAGE_STEP */
-    uint64_t image_at;
-    /* kept_n: number of entries in room.kept; uncounted_n: number of those with is_uncounted */
-    size_t kept_n, uncounted_n;
+    /* byte offset in the packet of the first byte in `room.event_bytes`; a multiple of
+     * EVENT_BYTES_ALIGN */
+    uint64_t event_bytes_at;
+    size_t kept_n;      /* number of events in room.kept */
+    size_t uncounted_n; /* number of events in room.kept with is_uncounted */
     /* file offset of the source packet that reports the gap in gap_events and gap_packets */
     uint64_t gap_at;
     uint64_t gap_events, gap_packets;
-    /* range of bytes in the current batch that must still be copied to the image; NULL if there
-     * are no such bytes */
+    /* range of bytes in the current batch that must still be copied to room.event_bytes; NULL
+     * if there are no such bytes */
     const uint8_t *from, *to;
     uint64_t from_at; /* byte offset of `from` in the packet */
 };

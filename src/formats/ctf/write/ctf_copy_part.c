@@ -84,7 +84,7 @@ static struct ctf_file_copy *add_finished_copy(const struct ctf_file_copy *file,
     *ended = (struct ctf_file_copy){.trace = file->trace};
     ctf_index_out_init(&ended->index, alloc);
     buffer_init(&ended->packet.head, alloc);
-    buffer_init(&ended->packet.room.image, alloc);
+    buffer_init(&ended->packet.room.event_bytes, alloc);
     w->copies[w->copies_n++] = ended;
     return ended;
 }

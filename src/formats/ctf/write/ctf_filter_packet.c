@@ -384,18 +384,18 @@ static unsigned find_event_byte_orders(const struct packet_filter *r,
 /* Copies an event value by value, with the padding that its new position requires. Returns false
  * if the event cannot be decoded, which should not happen, since the reader has decoded it. */
 static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *kept,
-                                const uint8_t *image, uint64_t at, uint64_t end)
+                                const uint8_t *event_bytes, uint64_t at, uint64_t end)
 {
     struct bit_offsets *places = &r->file->trace->places;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
     struct number_pos ignored[CTF_ROLE_COUNT];
     if (!find_role_positions(r->file, ignored))
         return false;
-    places->bits = bits_init(image, at, end);
+    places->bits = bits_init(event_bytes, at, end);
     places->ctx = r;
     places->align = write_alignment;
     places->value = copy_value;
-    r->source = image;
+    r->source = event_bytes;
     return (!class->event_header ||
             bit_offsets_visit_root(places, ROOT_EVENT_HEADER, class->event_header)) &&
            (!class->event_context ||
@@ -410,16 +410,16 @@ static void copy_event(struct packet_filter *r, const struct ctf_kept *kept)
 {
     const struct ctf_open_packet *packet = &r->file->packet;
     uint64_t mask = (UINT64_C(1) << find_event_alignment(r, kept->event)) - 1,
-             base = packet->image_at * 8;
+             base = packet->event_bytes_at * 8;
     bit_writer_align(&r->put, r->header_align);
     uint64_t before = r->put.at;
     unsigned orders = find_event_byte_orders(r, kept->event);
     bool is_mixed =
         orders == (ORDER_LITTLE | ORDER_BIG) && ((kept->at | kept->end | r->put.at) & 7) != 0;
     if (((r->put.at - kept->at) & mask) == 0 && !is_mixed) {
-        copy_bits(r, packet->room.image.bytes, kept->at - base, kept->end - kept->at,
+        copy_bits(r, packet->room.event_bytes.bytes, kept->at - base, kept->end - kept->at,
                   orders == ORDER_BIG);
-    } else if (!copy_event_by_value(r, kept, packet->room.image.bytes, kept->at - base,
+    } else if (!copy_event_by_value(r, kept, packet->room.event_bytes.bytes, kept->at - base,
                                     kept->end - base)) {
         bit_writer_truncate(&r->put, before);
         output_count_loss(r->out, CTF_LOST_MOVED, packet->about.offset + kept->at / 8);

@@ -239,11 +239,11 @@ static const struct type *get_constant_type(struct ctf_types *types, const ttr_v
     return make_enumeration(types, &label, 1, value->v.u);
 }
 
-/* Returns the 8-bit enumeration with the labels `names` that is used for a boolean or null, since
- * the target has no such type. The first call for `kind` and `variant` makes it. */
-static const struct type *get_substitute_enumeration(struct ctf_types *types, enum type_kind kind,
-                                                     unsigned variant, const ttr_text *names,
-                                                     uint32_t n)
+/* Returns the 8-bit enumeration with the labels `names` that replaces a boolean or null, types that
+ * the target version lacks. The first call for `kind` and `variant` makes it. */
+static const struct type *get_enumeration_for_missing_type(struct ctf_types *types,
+                                                           enum type_kind kind, unsigned variant,
+                                                           const ttr_text *names, uint32_t n)
 {
     uint64_t key = hash_type_key(TYPE_NONE, kind, variant);
     const struct type *known = find_cached_type(types, key);
@@ -255,13 +255,13 @@ static const struct type *get_boolean_type(struct ctf_types *types)
     static const ttr_text names[] = {{"false", 5}, {"true", 4}};
     return types->description->version == CTF_2
                ? ctf_types_get_number(types, TYPE_BOOL, 8, 0)
-               : get_substitute_enumeration(types, TYPE_BOOL, 0, names, 2);
+               : get_enumeration_for_missing_type(types, TYPE_BOOL, 0, names, 2);
 }
 
 static const struct type *get_null_type(struct ctf_types *types, bool is_absent)
 {
     static const ttr_text names[] = {{"null", 4}, {"absent", 6}};
-    return get_substitute_enumeration(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
+    return get_enumeration_for_missing_type(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
 }
 
 /* Copies labels to the arena of this description. If memory runs out, returns NULL and sets

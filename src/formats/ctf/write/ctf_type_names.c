@@ -127,10 +127,10 @@ static void store_name_state(struct ctf_types *types, uint64_t structure, ttr_te
     types->failed |= !pair_map_put(&types->times, structure, hash_bytes(name.p, name.n), what);
 }
 
-/* Returns true if an earlier member of the struct has the name; if also_later, also if a later
- * field has it. */
-static bool is_name_known(const struct ctf_types *types, uint64_t structure, ttr_text name,
-                          bool also_later)
+/* Returns true if an earlier member of the struct has the name, or, with also_later, a later one.
+ */
+static bool has_member_named(const struct ctf_types *types, uint64_t structure, ttr_text name,
+                             bool also_later)
 {
     const uint32_t *known = pair_map_get(&types->times, structure, hash_bytes(name.p, name.n));
     return known && (also_later || *known & NAME_TAKEN);
@@ -140,13 +140,13 @@ bool ctf_type_is_name_collision(const struct ctf_types *types, uint64_t structur
                                 bool is_made)
 {
     ttr_text name = skip_underscore(written);
-    if (is_name_known(types, structure, name, is_made))
+    if (has_member_named(types, structure, name, is_made))
         return true;
     if (types->description->version != CTF_1_8)
         return false;
     bool shows_another = is_made && name.n && name.p[0] == '_' &&
-                         is_name_known(types, structure, skip_underscore(name), true);
-    return shows_another || is_name_known(types, structure, written, false);
+                         has_member_named(types, structure, skip_underscore(name), true);
+    return shows_another || has_member_named(types, structure, written, false);
 }
 
 /* Returns the lowest number that makes the name unique in its struct if appended; 1 if it is

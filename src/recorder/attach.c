@@ -1,7 +1,8 @@
-/* Programs that run already: how they are found and asked to connect (src/trace/trace_door.c).
+/* Programs that run already: how they are found and asked to connect (src/trace/trace_attach.c).
  *
- * A door is memory of another process: each word is a claim.  Its size is checked, and it cannot
- * shrink, so that access cannot fault. */
+ * The attach memory of a process (struct trace_attach_page and enable bytes) belongs to that
+ * process, so each word in it is checked before use.  The memory is sealed: it has the checked size
+ * and cannot shrink, so that access cannot fault. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -21,14 +22,14 @@
 #include "recorder/recorder.h"
 #include "recorder/session_folder.h"
 
-#define DOOR_SIZE ((size_t)(TRACE_MODULES_MAX + 1) * TRACE_PAGE)
+#define ATTACH_SIZE ((size_t)(TRACE_MODULES_MAX + 1) * TRACE_PAGE)
 #define FLAGS_SIZE ((size_t)TRACE_MODULES_MAX * TRACE_PAGE)
 #define LINK_MAX 64u
 
 /* --- Finding --- */
 
-/* Opens the memfd of a process that has this name. Returns the descriptor, or -1 with errno; ENOENT
- * = it has none. */
+/* Opens the memfd with that name of a process. Returns the descriptor, or -1 with errno; ENOENT =
+ * the process has no such memfd. */
 static int open_memory(uint64_t pid, const char *name)
 {
     char folder[64], path[384], target[LINK_MAX], wanted[LINK_MAX];
@@ -64,13 +65,13 @@ static void *map_sealed(int fd, size_t size)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Maps a door. Returns NULL if it is not one. */
-static struct trace_door *map_door(int fd)
+/* Maps the attach memory of a process. Returns NULL if the descriptor refers to something else. */
+static struct trace_attach_page *map_attach_memory(int fd)
 {
-    struct trace_door *door = map_sealed(fd, DOOR_SIZE);
-    if (!door || __atomic_load_n(&door->magic, __ATOMIC_ACQUIRE) == TRACE_DOOR_MAGIC)
-        return door;
-    (void)munmap(door, DOOR_SIZE);
+    struct trace_attach_page *page = map_sealed(fd, ATTACH_SIZE);
+    if (!page || __atomic_load_n(&page->magic, __ATOMIC_ACQUIRE) == TRACE_ATTACH_MAGIC)
+        return page;
+    (void)munmap(page, ATTACH_SIZE);
     return NULL;
 }
 
@@ -82,14 +83,16 @@ static bool is_connected(const ttr_manager *manager, uint64_t pid)
     return false;
 }
 
-/* Returns true if the process is recorded: by itself, or by a manager that still listens. A process
- * learns only at an event that its manager ended. */
-static bool is_recorded(const struct trace_door *door, const ttr_manager *manager, uint64_t pid)
+/* Returns true if the process is recorded: by itself, or by a manager that still listens.
+ * page->is_recorded may be out of date: a process notices only at an event that its manager has
+ * ended. */
+static bool is_recorded(const struct trace_attach_page *page, const ttr_manager *manager,
+                        uint64_t pid)
 {
-    char session[sizeof door->session];
-    if (!__atomic_load_n(&door->is_recorded, __ATOMIC_ACQUIRE))
+    char session[sizeof page->session];
+    if (!__atomic_load_n(&page->is_recorded, __ATOMIC_ACQUIRE))
         return false;
-    memcpy(session, door->session, sizeof session);
+    memcpy(session, page->session, sizeof session);
     session[sizeof session - 1] = '\0';
     /* An earlier manager may have had the same socket as this one. */
     if (manager && strcmp(session, manager->socket) == 0)
@@ -117,18 +120,18 @@ static void read_name(uint64_t pid, char *name, size_t size)
 
 static bool describe_program(uint64_t pid, ttr_traceable *program)
 {
-    const int fd = open_memory(pid, TRACE_DOOR_NAME);
-    struct trace_door *door = fd >= 0 ? map_door(fd) : NULL;
+    const int fd = open_memory(pid, TRACE_ATTACH_NAME);
+    struct trace_attach_page *page = fd >= 0 ? map_attach_memory(fd) : NULL;
     if (fd >= 0)
         (void)close(fd);
-    if (!door)
+    if (!page)
         return false;
     *program = (ttr_traceable){.pid = pid,
-                               .is_recorded = is_recorded(door, NULL, pid),
-                               .modules = __atomic_load_n(&door->modules, __ATOMIC_RELAXED)};
+                               .is_recorded = is_recorded(page, NULL, pid),
+                               .modules = __atomic_load_n(&page->modules, __ATOMIC_RELAXED)};
     if (program->modules > TRACE_MODULES_MAX)
         program->modules = TRACE_MODULES_MAX;
-    (void)munmap(door, DOOR_SIZE);
+    (void)munmap(page, ATTACH_SIZE);
     read_name(pid, program->name, sizeof program->name);
     return true;
 }
@@ -154,7 +157,7 @@ size_t ttr_traceable_find(ttr_traceable *programs, size_t n)
 
 /* --- Attaching --- */
 
-/* Sets the enable bytes of a process that are in the memory of a session that ended. */
+/* Sets the enable bytes of a process that are still mapped to the memory of an ended session. */
 static void set_enable_bytes_of_ended_session(uint64_t pid, int value)
 {
     const int fd = open_memory(pid, TRACE_FLAGS_NAME);
@@ -168,16 +171,17 @@ static void set_enable_bytes_of_ended_session(uint64_t pid, int value)
 }
 
 /* Writes the path of the socket and sets all enable bytes, so that the next event connects. */
-static void knock(const ttr_manager *manager, struct trace_door *door, uint64_t pid)
+static void request_connection(const ttr_manager *manager, struct trace_attach_page *page,
+                               uint64_t pid)
 {
-    memcpy(door->socket, manager->socket, sizeof door->socket);
-    __atomic_store_n(&door->is_knocked, 1, __ATOMIC_SEQ_CST);
+    memcpy(page->socket, manager->socket, sizeof page->socket);
+    __atomic_store_n(&page->is_requested, 1, __ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    uint32_t modules = __atomic_load_n(&door->modules, __ATOMIC_ACQUIRE);
+    uint32_t modules = __atomic_load_n(&page->modules, __ATOMIC_ACQUIRE);
     modules = modules < TRACE_MODULES_MAX ? modules : TRACE_MODULES_MAX;
-    memset((uint8_t *)door + TRACE_PAGE, TTR_TRACE_KNOCK, (size_t)modules * TRACE_PAGE);
-    if (__atomic_load_n(&door->is_recorded, __ATOMIC_ACQUIRE))
-        set_enable_bytes_of_ended_session(pid, TTR_TRACE_KNOCK);
+    memset((uint8_t *)page + TRACE_PAGE, TTR_TRACE_CONNECT_REQUEST, (size_t)modules * TRACE_PAGE);
+    if (__atomic_load_n(&page->is_recorded, __ATOMIC_ACQUIRE))
+        set_enable_bytes_of_ended_session(pid, TTR_TRACE_CONNECT_REQUEST);
 }
 
 static ttr_status refuse_process(uint64_t pid, int reason, ttr_error *error)
@@ -192,42 +196,44 @@ static ttr_status refuse_process(uint64_t pid, int reason, ttr_error *error)
 
 ttr_status ttr_manager_attach(ttr_manager *manager, uint64_t pid, ttr_error *error)
 {
-    const int fd = open_memory(pid, TRACE_DOOR_NAME);
+    const int fd = open_memory(pid, TRACE_ATTACH_NAME);
     if (fd < 0)
         return refuse_process(pid, errno, error);
-    struct trace_door *door = map_door(fd);
+    struct trace_attach_page *page = map_attach_memory(fd);
     (void)close(fd);
-    if (!door)
+    if (!page)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "process %" PRIu64 " has another version of libtracetta-trace", pid);
     ttr_status status = TTR_OK;
-    if (is_recorded(door, manager, pid))
+    if (is_recorded(page, manager, pid))
         status =
             fail(error, TTR_E_MISUSE, NO_OFFSET, "process %" PRIu64 " is recorded already", pid);
-    else if (!alloc_reserve(manager->alloc, (void **)&manager->doors, &manager->doors_capacity,
-                            manager->doors_n + 1, sizeof *manager->doors))
+    else if (!alloc_reserve(manager->alloc, (void **)&manager->attach_requests,
+                            &manager->attach_requests_capacity, manager->attach_requests_n + 1,
+                            sizeof *manager->attach_requests))
         status = fail_memory(error);
     if (status != TTR_OK) {
-        (void)munmap(door, DOOR_SIZE);
+        (void)munmap(page, ATTACH_SIZE);
         return status;
     }
-    manager->doors[manager->doors_n++] = (struct program_door){pid, door};
-    knock(manager, door, pid);
+    manager->attach_requests[manager->attach_requests_n++] = (struct attach_request){pid, page};
+    request_connection(manager, page, pid);
     return TTR_OK;
 }
 
-/* A program that has not connected finds its categories disabled again. */
-void doors_close(ttr_manager *manager)
+/* Disables the categories of programs that have not connected yet. */
+void attach_requests_cancel(ttr_manager *manager)
 {
-    for (size_t i = 0; i < manager->doors_n; i++) {
-        struct trace_door *door = manager->doors[i].door;
-        if (__atomic_exchange_n(&door->is_knocked, 0, __ATOMIC_SEQ_CST)) {
-            memset((uint8_t *)door + TRACE_PAGE, 0, (size_t)TRACE_MODULES_MAX * TRACE_PAGE);
-            if (__atomic_load_n(&door->is_recorded, __ATOMIC_ACQUIRE))
-                set_enable_bytes_of_ended_session(manager->doors[i].pid, 0);
+    for (size_t i = 0; i < manager->attach_requests_n; i++) {
+        struct trace_attach_page *page = manager->attach_requests[i].page;
+        if (__atomic_exchange_n(&page->is_requested, 0, __ATOMIC_SEQ_CST)) {
+            memset((uint8_t *)page + TRACE_PAGE, 0, (size_t)TRACE_MODULES_MAX * TRACE_PAGE);
+            if (__atomic_load_n(&page->is_recorded, __ATOMIC_ACQUIRE))
+                set_enable_bytes_of_ended_session(manager->attach_requests[i].pid, 0);
         }
-        (void)munmap(door, DOOR_SIZE);
+        (void)munmap(page, ATTACH_SIZE);
     }
-    alloc_free(manager->alloc, manager->doors, manager->doors_capacity, sizeof *manager->doors);
-    manager->doors_n = 0;
+    alloc_free(manager->alloc, manager->attach_requests, manager->attach_requests_capacity,
+               sizeof *manager->attach_requests);
+    manager->attach_requests_n = 0;
 }
