@@ -149,8 +149,9 @@ struct raw_flow {
     uint64_t event; /* row of the event */
     uint64_t scope, link;
     uint32_t track;
-    uint32_t slice; /* index + 1 of the enclosing slice; 0 = none */
-    uint8_t kind;   /* TTR_KIND_FLOW_... */
+    uint32_t slice;     /* index + 1 of the enclosing slice; 0 = none */
+    uint8_t kind;       /* TTR_KIND_FLOW_... */
+    bool binds_to_next; /* an end that precedes the slice to which it leads */
 };
 
 struct raw_class {

@@ -255,6 +255,26 @@ static void flows_connect_the_innermost_slices(void **state)
     ttr_store_free(store);
 }
 
+static void interpreted_flows_lead_to_the_next_slice_in_any_input(void **state)
+{
+    (void)state;
+    add(TTR_KIND_SPAN, "callback", 10)->duration = 10;
+    flow(TTR_KIND_FLOW_BEGIN, 15, 1, 7);
+    events[events_n - 1].flags |= TTR_EVENT_ADDED;
+    add(TTR_KIND_SPAN, "before", 20)->thread = 2;
+    events[events_n - 1].duration = 5;
+    flow(TTR_KIND_FLOW_END, 30, 2, 7);
+    events[events_n - 1].flags |= TTR_EVENT_ADDED;
+    events[events_n - 1].source = 1;
+    add(TTR_KIND_INSTANT, "moment", 31)->thread = 2;
+    add(TTR_KIND_SPAN, "received", 32)->thread = 2;
+    events[events_n - 1].duration = 5;
+    ttr_store *store = build();
+    assert_int_equal(cell(store, "flow", "slice_out", 0), 0);
+    assert_int_equal(cell(store, "flow", "slice_in", 0), 3);
+    ttr_store_free(store);
+}
+
 static void classes_have_their_events(void **state)
 {
     (void)state;
@@ -624,6 +644,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(async_spans_end_by_their_id, set_up, tear_down),
         cmocka_unit_test_setup_teardown(switches_become_times_on_processors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(flows_connect_the_innermost_slices, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(interpreted_flows_lead_to_the_next_slice_in_any_input,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(classes_have_their_events, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wakes_end_sleeping_states, set_up, tear_down),
         cmocka_unit_test_setup_teardown(runs_that_lose_their_end_have_no_duration, set_up,
