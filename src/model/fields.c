@@ -75,15 +75,20 @@ static void add_frames_of_text(struct frames *frames, ttr_text text)
 }
 
 /* Returns true if a field is a part of the event's stack: of samples the field "frames", else one
- * of the contexts of LTTng. Kernel addresses precede the others, as in LTTng's traces. */
-static bool is_stack_field(const ttr_event *event, const ttr_field *field)
+ * of the contexts of LTTng. Kernel addresses precede the others, as in LTTng's traces. A second
+ * field of the same name is the stack at the end of a span, and no part. `*seen` has a bit per
+ * name. */
+static bool is_stack_field(const ttr_event *event, const ttr_field *field, unsigned *seen)
 {
     static const ttr_text names[] = {
         {"callstack_kernel", 16}, {"callstack_user", 14}, {"frames", 6}};
     const size_t n = event->kind == TTR_KIND_SAMPLE ? 3 : 2;
     for (size_t i = 0; i < n; i++)
-        if (field->name.n == names[i].n && memcmp(field->name.p, names[i].p, names[i].n) == 0)
-            return true;
+        if (field->name.n == names[i].n && memcmp(field->name.p, names[i].p, names[i].n) == 0) {
+            const bool is_first = !(*seen >> i & 1);
+            *seen |= 1u << i;
+            return is_first;
+        }
     return false;
 }
 
@@ -95,10 +100,11 @@ static uint32_t read_frames_field(const ttr *t, const ttr_event *event, uint64_t
     ttr_field field;
     struct frames frames = {.address = addresses, .room = room};
     bool is_inside = false;
+    unsigned seen = 0;
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth == 0)
-            is_inside = is_stack_field(event, &field);
+            is_inside = is_stack_field(event, &field, &seen);
         if (is_inside && field.depth == 1 && field.value.type == TTR_TYPE_UINT)
             add_frame(&frames, field.value.v.u);
         else if (is_inside && field.depth == 0 && field.value.type == TTR_TYPE_TEXT)

@@ -298,8 +298,7 @@ static bool add_event(ttr_store *store, const ttr_event *event)
         (store->has_slices && !store_add_slice(store, event)) ||
         (store->has_flows && is_flow(event) && !store_add_flow(store, event)) ||
         (store->has_classes && !store_add_to_classes(store, event)) ||
-        (store->has_samples && (event->stack || event->kind == TTR_KIND_SAMPLE) &&
-         !store_add_sample(store, event)) ||
+        (store->has_samples && !store_add_sample(store, event)) ||
         (store->has_counters && event->kind == TTR_KIND_COUNTER &&
          !store_add_counter(store, event)) ||
         (store->has_track_numbers && (!store->has_slices || is_flow(event)) &&

@@ -188,6 +188,9 @@ struct raw_callsite {
 
 /* Stacks (store_samples.c). */
 struct store_samples {
+    uint32_t texts_n;         /* texts of the context that were searched for names of stacks */
+    bool has_stack_fields;    /* fields of events can be stacks */
+    struct pair_map searched; /* schema and name of events to the number that was searched */
     struct raw_frame *frames;
     size_t frames_n, frames_capacity;
     struct raw_callsite *callsites;

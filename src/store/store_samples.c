@@ -11,6 +11,8 @@
 
 #include "store/store.h"
 
+/* number of events of a name to search for a stack */
+#define SEARCHED_MAX 64u
 /* lowest address of the Linux kernel, the same in all processes */
 #define KERNEL_FIRST ((uint64_t)0xffff800000000000u)
 
@@ -61,13 +63,43 @@ static uint32_t find_callsite(ttr_store *store, uint32_t parent, uint32_t frame)
     return (uint32_t)++samples->callsites_n;
 }
 
+/* Returns true if a text of the context is the name of a field that is a stack. */
+static bool has_stack_names(ttr_store *store)
+{
+    struct store_samples *samples = &store->samples;
+    const uint32_t n = ttr_text_count(store->t);
+    if (!samples->has_stack_fields && samples->texts_n != n)
+        samples->has_stack_fields = ttr_text_find(store->t, "callstack_user", 14) ||
+                                    ttr_text_find(store->t, "callstack_kernel", 16);
+    samples->texts_n = n;
+    return samples->has_stack_fields;
+}
+
+/* Returns true if the fields of an event without a stack of its own must be searched for one, which
+ * costs as much as a third of the reading. Readers with layouts (CTF) add the names of all fields
+ * to the context. For others (FXT, Heph) the first events of each name decide. */
+static bool needs_search(ttr_store *store, const ttr_event *event)
+{
+    struct store_samples *samples = &store->samples;
+    if (samples->has_stack_fields || has_stack_names(store))
+        return true;
+    uint32_t *searched = pair_map_get(&samples->searched, event->schema, event->name);
+    if (!searched)
+        return pair_map_put(&samples->searched, event->schema, event->name, 1);
+    return *searched < SEARCHED_MAX && (*searched)++ < SEARCHED_MAX;
+}
+
 bool store_add_sample(ttr_store *store, const ttr_event *event)
 {
     uint64_t addresses[STACK_FRAMES_MAX];
+    const bool has_stack = event->stack || event->kind == TTR_KIND_SAMPLE;
+    if (!has_stack && !needs_search(store, event))
+        return true;
     const uint32_t n = ttr_event_frames(store->t, event, addresses, STACK_FRAMES_MAX);
     uint32_t callsite = 0;
     if (n == 0 && event->kind != TTR_KIND_SAMPLE)
         return true;
+    store->samples.has_stack_fields |= !has_stack;
     for (uint32_t i = n < STACK_FRAMES_MAX ? n : STACK_FRAMES_MAX; i > 0; i--) {
         const uint32_t frame = find_frame(store, event, addresses[i - 1]);
         callsite = frame == UINT32_MAX ? 0 : find_callsite(store, callsite, frame);
@@ -135,6 +167,7 @@ void store_samples_init(ttr_store *store)
 {
     pair_map_init(&store->samples.frame_ids, store->alloc);
     pair_map_init(&store->samples.callsite_ids, store->alloc);
+    pair_map_init(&store->samples.searched, store->alloc);
 }
 
 void store_samples_free(ttr_store *store)
@@ -145,4 +178,5 @@ void store_samples_free(ttr_store *store)
                sizeof *samples->callsites);
     pair_map_free(&samples->frame_ids);
     pair_map_free(&samples->callsite_ids);
+    pair_map_free(&samples->searched);
 }

@@ -100,6 +100,9 @@ refuses "comment_is_not_a_statement" 2 "there is no statement" "$tracetta" query
 says "statement_can_begin_with_a_comment" "^2$" "$tracetta" query -q --format=tsv "$work/t.fxt" "/* one; */ SELECT 1 a; -- two;
 SELECT 2 b"
 
+for option in window timeout; do
+    refuses "negative_${option}_is_refused" 2 "expected a duration" "$tracetta" query -q --$option=-1s "$work/t.fxt" "SELECT 1 x"
+done
 # Statements end when the reader of their rows ends.
 endless="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
 for format in table csv tsv json jsonl markdown; do

@@ -5,6 +5,7 @@ source "$(dirname "$0")/cli.sh" "$1"
 hexa_cat=$(realpath "$2")
 formats=$(dirname "$0")/../../src/formats
 
+samples="SELECT count(*), sum(depth + 1) FROM perf_sample JOIN stack_profile_callsite c ON c.id = callsite_id"
 # keeps_stacks NAME FILE [OPTION...]: the folded stacks of FILE are those of its conversions.
 keeps_stacks()
 {
@@ -17,6 +18,13 @@ keeps_stacks()
             "$tracetta" flame -q --to=folded "$@" "$work/copy" -o - 2>>"$work/.err" | LC_ALL=C sort >"$work/.out"
         [ -s "$work/folded" ] && cmp -s "$work/folded" "$work/.out"
         verdict "$format has the stacks of $name" $? "wanted $(head -n 5 "$work/folded")"
+        "$tracetta" query -q --format=csv "$file" "$samples" >"$work/wanted" 2>>"$work/.err"
+        "$tracetta" query -q --format=csv "$work/copy" "SELECT DISTINCT kind FROM event" >"$work/kinds" 2>>"$work/.err"
+        "$tracetta" query -q --format=csv "$work/copy" "$samples" >"$work/.out" 2>>"$work/.err"
+        # A span of Heph has the stack of its begin.
+        [ $format = heph ] && grep -q span "$work/kinds" && continue
+        cmp -s "$work/wanted" "$work/.out" && ! grep -q ",$" "$work/.out"
+        verdict "$format has the table of stacks of $name" $? "wanted $(tail -n 1 "$work/wanted") found $(tail -n 1 "$work/.out")"
     done
 }
 

@@ -193,7 +193,7 @@ static bool store_option_value(struct settings *settings, const struct option_ro
     case OPTION_SIZE:
         return parse_size(value, to);
     case OPTION_DURATION:
-        return units_parse_duration(value, to);
+        return value[0] != '-' && units_parse_duration(value, to);
     case OPTION_NANOSECONDS:
         return units_parse_nanoseconds(value, to);
     case OPTION_SECONDS:
