@@ -192,7 +192,7 @@ static void load_head(struct saved_rows *from, struct view_data *data)
     expect(from, bytes >= 0 && bytes <= HEAD_MAX);
     int64_t *head = load_array(from, "view", bytes < 0 ? 0 : (uint64_t)bytes / 8, sizeof *head);
     from->numbers = head;
-    from->left = bytes < 0 ? 0 : (size_t)bytes / 8;
+    from->left = from->is_valid ? (size_t)bytes / 8 : 0;
     parse_head(from, data);
     free(head);
 }

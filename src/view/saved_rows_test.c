@@ -84,12 +84,14 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Saves the store with n of the parts of the view, and loads it without tables. */
-static void save_parts(size_t n)
+/* Saves the store with n of the parts of the view, the first of which is cut at its end, and loads
+ * it without tables. */
+static void save_cut_parts(size_t n, size_t cut)
 {
     static const char *const none[] = {NULL};
     ttr_store_part parts[TTR_VIEW_PARTS];
     assert_int_equal(ttr_view_parts(world.view, parts), TTR_VIEW_PARTS);
+    parts[0].n -= cut;
     const ttr_store_save_options options = {
         .size = sizeof options, .key = key, .parts = parts, .parts_n = n};
     const ttr_store_options wanted = {.size = sizeof wanted, .names = none};
@@ -100,6 +102,11 @@ static void save_parts(size_t n)
     world.later = ttr_new(NULL);
     world.saved = ttr_store_load(world.later, world.file, key, &wanted, NULL);
     assert_non_null(world.saved);
+}
+
+static void save_parts(size_t n)
+{
+    save_cut_parts(n, 0);
 }
 
 static ttr_store *load_tables(void *user_data, ttr **t)
@@ -236,6 +243,19 @@ static void missing_parts_are_refused(void **state)
     }
 }
 
+/* The numbers of the head have 8 bytes each: a cut one has none that can be read. */
+static void cut_head_is_refused(void **state)
+{
+    (void)state;
+    make_view();
+    for (size_t cut = 1; cut <= 8; cut++) {
+        ttr_error error = {0};
+        save_cut_parts(TTR_VIEW_PARTS, cut);
+        assert_int_equal(ttr_view_show_saved(world.shown, world.saved, NULL, NULL, &error),
+                         TTR_E_MALFORMED);
+    }
+}
+
 /* --- Wrong numbers with a valid hash --- */
 
 struct edit {
@@ -330,6 +350,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(damaged_tables_are_loaded_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_parts_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_parts_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(cut_head_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(numbers_out_of_bounds_are_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
