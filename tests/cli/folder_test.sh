@@ -283,7 +283,7 @@ for trace in a c; do
 done
 /usr/bin/python3 -c 'import struct
 with open("three/b.fxt", "wb") as file:
-    file.write(struct.pack("<Q", 0x0016547846040010) + struct.pack("<QQQQ", 4 | 4 << 4, 500, 1, 1) * 2000000)'
+    file.write(struct.pack("<Q", 0x0016547846040010) + struct.pack("<QQQQ", 4 | 4 << 4, 500, 1, 1) * 6000000)'
 mkfifo said
 "$tracetta" recover three -o cut 2>said &
 command=$!
