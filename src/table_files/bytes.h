@@ -18,7 +18,7 @@ struct bytes {
 /* Returns an address with room for n bytes, or NULL; the caller adds to bytes->n what it wrote. */
 static inline uint8_t *bytes_room(struct bytes *bytes, size_t n)
 {
-    if (!bytes->is_failed && bytes->capacity - bytes->n < n) {
+    if (!bytes->is_failed && (!bytes->p || bytes->capacity - bytes->n < n)) {
         const size_t capacity = 2 * bytes->capacity + n + 64;
         uint8_t *grown = realloc(bytes->p, capacity);
         bytes->is_failed = !grown;
