@@ -206,6 +206,49 @@ async function checkPair(browser) {
   await page.close();
 }
 
+/** Drags from near the start of the selected slice to near its end: the selection has its exact edges. */
+async function checkSnap(page) {
+  const [longest] = query("SELECT ts - (SELECT start_ts FROM trace_bounds) AS ts, dur, slice.name AS name FROM slice JOIN track ON track.id = track_id WHERE type = 'thread_track' AND slice.name IS NOT NULL AND dur > 0 ORDER BY slice.dur DESC LIMIT 1");
+  await page.fill('#search', longest.name);
+  await page.keyboard.press('Enter');
+  await page.waitForTimeout(300);
+  await page.fill('#search', '');
+  await page.locator('#view').focus();
+  await page.keyboard.press('f');
+  await page.waitForTimeout(700);
+  const [item, y, a, z] = await page.evaluate(() => { const { state, placeOfSelection } = tracettaPage; return [state.selected, placeOfSelection().y, state.a, state.z]; });
+  const left = (await page.locator('#view').boundingBox()).x;
+  const xOf = (time) => left + 230 + ((time - a) / (z - a)) * (1600 - 230);
+  await page.mouse.move(xOf(item.start) + 3, y);
+  await page.mouse.down();
+  await page.mouse.move((xOf(item.start) + xOf(item.start + item.length)) / 2, y, { steps: 3 });
+  await page.mouse.move(xOf(item.start + item.length) - 3, y, { steps: 3 });
+  await page.mouse.up();
+  const area = await page.evaluate(() => ({ a: tracettaPage.state.area?.a, z: tracettaPage.state.area?.z }));
+  verdict('selection_snaps_to_the_edges_of_a_slice', area.a === item.start && area.z === item.start + item.length && item.length > 0, [area, item]);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('0');
+}
+
+/** A click on the name of a track pins it above all others, and one on a heading folds its tracks. */
+async function checkTree(page) {
+  await page.evaluate(() => { tracettaPage.state.scroll = 0; });
+  const shown = () => page.evaluate(() => tracettaPage.lines().map((line) => ({ y: line.y, height: line.height, track: line.track ? line.track.index : -1 })));
+  const box = await page.locator('#view').boundingBox();
+  const click = (line) => page.mouse.click(box.x + 60, box.y + 56 + line.y + line.height / 2);
+  const before = await shown();
+  const track = before.find((line) => line.track >= 0);
+  await click(track);
+  const pinned = await shown();
+  verdict('click_on_a_name_pins_its_track', pinned[0].track < 0 && pinned[1].track === track.track && before[0].track < 0, [pinned.slice(0, 3), track]);
+  await click(pinned[1]);
+  const again = await shown();
+  await click(again[0]);
+  const folded = await shown();
+  verdict('click_on_a_heading_folds_its_tracks', again.length === before.length && folded.length < before.length && folded[1].track < 0, [before.length, again.length, folded.length]);
+  await click(folded[0]);
+}
+
 async function main() {
   const browser = await require(playwright).chromium.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-gpu'] });
   const { page, seen } = await open(browser, url);
@@ -215,6 +258,8 @@ async function main() {
   await checkBoxes(page);
   await checkRange(page);
   await checkDetails(page);
+  await checkSnap(page);
+  await checkTree(page);
   await checkDelay(page);
   verdict('console_is_empty', seen.errors.length === 0, seen.errors);
   verdict('no_request_leaves_the_port', seen.foreign.length === 0, seen.foreign);

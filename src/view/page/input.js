@@ -29,7 +29,7 @@ export function pan(share) {
 function snap(x, y) {
   const found = hit(x, y) ?? null;
   if (found && found.length > 0)
-    for (const edge of [found.start, found.start + found.length]) if (Math.abs(xOf(edge) - x) <= SNAP) return edge;
+    for (const edge of [found.start, found.start + found.length]) if (Math.abs(xOf(edge) - x) <= SNAP) return Math.round(edge);
   return timeAt(x);
 }
 
