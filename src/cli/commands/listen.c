@@ -286,7 +286,8 @@ static void report_totals(const struct call *call, const ttr_receiver_totals *to
         print_totals(totals);
         return;
     }
-    print_note(call, "%" PRIu64 " sources, %s, %s", totals->sources, units_events(totals->events).s,
+    print_note(call, "%" PRIu64 " source%s, %s, %s", totals->sources,
+               totals->sources == 1 ? "" : "s", units_events(totals->events).s,
                units_size(totals->bytes).s);
     if (totals->uncounted_packets)
         print_note(call, "%" PRIu64 " packets have no number of events: these are not counted",

@@ -103,7 +103,7 @@ static int list_tables(struct shell *shell, const char *argument)
             if (!table.is_class || table.rows)
                 (void)printf("%s%s%s%*s  %s\n", schema->name ? schema->name : "",
                              schema->name ? "." : "", table.name,
-                             strlen(table.name) < 20 ? (int)(20 - strlen(table.name)) : 0, "",
+                             strlen(table.name) < 24 ? (int)(24 - strlen(table.name)) : 0, "",
                              table.description);
     }
     return outcome;
