@@ -11,15 +11,6 @@ static void append_utf16_unit(struct buffer *to, uint32_t unit)
     buffer_add_byte(to, (uint8_t)(unit >> 8));
 }
 
-/* Decodes one UTF-8 sequence of n bytes, which the caller has validated. */
-static uint32_t decode_utf8(const uint8_t *p, size_t n)
-{
-    uint32_t code = n == 1 ? p[0] : p[0] & (0xffu >> (n + 1));
-    for (size_t i = 1; i < n; i++)
-        code = code << 6 | (p[i] & 0x3fu);
-    return code;
-}
-
 static void append_utf16_code_point(struct buffer *to, uint32_t code)
 {
     if (code >= 0x10000) {
@@ -38,8 +29,9 @@ void utf16_append(struct buffer *to, const char *text)
         return;
     for (size_t at = 0; at < n;) {
         const uint8_t *p = (const uint8_t *)text + at;
-        size_t length = utf8_char_length(p, n - at);
-        append_utf16_code_point(to, length ? decode_utf8(p, length) : BROKEN);
+        uint32_t code;
+        const size_t length = utf8_decode(p, n - at, &code);
+        append_utf16_code_point(to, length ? code : BROKEN);
         at += length ? length : 1;
     }
     append_utf16_unit(to, 0);

@@ -39,16 +39,6 @@ static void count_field_loss(const struct field_source *fields_left, enum nettra
 
 /* --- Encoding of text --- */
 
-/* Decodes one UTF-8 character of `n` bytes, which must be valid. */
-static uint32_t decode_utf8_character(const uint8_t *p, size_t n)
-{
-    static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t x = p[0] & masks[n];
-    for (size_t i = 1; i < n; i++)
-        x = x << 6 | (p[i] & 0x3f);
-    return x;
-}
-
 struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
 {
     enum { REPLACEMENT = 0xfffd, SUPPLEMENT = 0x10000 };
@@ -58,8 +48,10 @@ struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
     if (!at)
         return flaws;
     while (p < end) {
-        size_t n = *p < 0x80 ? 1 : utf8_char_length(p, (size_t)(end - p));
-        uint32_t x = *p == 0 || n == 0 ? REPLACEMENT : n == 1 ? *p : decode_utf8_character(p, n);
+        uint32_t x;
+        const size_t n = utf8_decode(p, (size_t)(end - p), &x);
+        if (*p == 0 || n == 0)
+            x = REPLACEMENT;
         flaws.has_zeros |= *p == 0;
         flaws.is_broken |= n == 0;
         p += n ? n : 1;
