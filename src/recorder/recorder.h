@@ -208,8 +208,8 @@ struct ttr_manager {
     void *user_data;
     char categories[MANAGER_FILTER_MAX]; /* filter; "" = all */
     char output_name[MANAGER_NAME_MAX];
-    uint32_t rings;  /* number of rings per program */
-    bool has_folder; /* the folder of the socket was made by session_folder_make */
+    uint32_t rings; /* number of rings per program */
+    int folder_fd;  /* lock of the folder of the socket (session_folder_make); -1 = none */
     bool is_stop_requested;
     uint64_t output_checked_ms; /* time of the last archive_check_name */
     struct program *programs;
