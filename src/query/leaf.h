@@ -110,7 +110,7 @@ enum leaf_result { LEAF_DONE, LEAF_INEXACT, LEAF_STOPPED, LEAF_FULL };
 /* Computes a leaf (leaf_run.c). */
 enum leaf_result leaf_run(struct leaf *leaf);
 
-/* The selected rows of a block. */
+/* The selected rows of a block (leaf_block.c). */
 struct leaf_block {
     uint32_t n;               /* number of selected rows */
     bool is_all;              /* all rows of the block are selected; `at` is not set */
