@@ -83,17 +83,53 @@ static void select_rows(struct leaf *leaf, struct leaf_block *block, bool is_cou
         vector_apply(program, leaf->inner, program->mask);
     if (program->has_lag)
         evaluate_lags(leaf);
+    block->n = program->n;
+    block->is_all = true;
+    if (leaf->inner == SQL_NONE && leaf->conditions_n == 0)
+        return;
     memcpy(mask, program->mask, program->n);
     for (uint32_t i = 0; i < leaf->conditions_n; i++)
         vector_apply(program, leaf->conditions[i], mask);
     uint32_t n = 0;
-    for (uint32_t i = 0; is_counted && i < program->n; i++)
+    for (uint32_t i = 0; i < program->n; i++)
         n += mask[i];
-    for (uint32_t i = 0; !is_counted && i < program->n; i++) {
+    block->n = n;
+    block->is_all = n == program->n;
+    if (is_counted || block->is_all)
+        return;
+    n = 0;
+    for (uint32_t i = 0; i < program->n; i++) {
         block->at[n] = (uint16_t)i;
         n += mask[i];
     }
-    block->n = n;
+}
+
+const int64_t *leaf_evaluate(struct leaf *leaf, uint32_t op, const struct leaf_block *block,
+                             int64_t buffer[VECTOR_ROWS])
+{
+    const int64_t *value = vector_evaluate(&leaf->program, op);
+    if (block->is_all)
+        return value;
+    for (uint32_t k = 0; k < block->n; k++)
+        buffer[k] = value[block->at[k]];
+    return buffer;
+}
+
+void leaf_filter(struct leaf *leaf, uint32_t condition, const struct leaf_block *block,
+                 const uint32_t *groups, struct leaf_block *kept, uint32_t kept_groups[VECTOR_ROWS])
+{
+    uint8_t mask[VECTOR_ROWS];
+    uint32_t n = 0;
+    memset(mask, 1, sizeof mask);
+    vector_apply(&leaf->program, condition, mask);
+    for (uint32_t k = 0; k < block->n; k++) {
+        const uint16_t at = block->is_all ? (uint16_t)k : block->at[k];
+        kept->at[n] = at;
+        kept_groups[n] = groups[k];
+        n += mask[at];
+    }
+    kept->n = n;
+    kept->is_all = false;
 }
 
 /* Narrows the rows by a condition that compares an ordered column with a constant. */
