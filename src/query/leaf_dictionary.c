@@ -221,8 +221,10 @@ static bool grow_results(struct vector_dictionary *words, size_t id)
 {
     const size_t n = 2 * id + 256;
     int64_t *values = realloc(words->values, n * sizeof *values);
-    words->values = values ? values : words->values;
-    uint8_t *known = values ? realloc(words->known, n) : NULL;
+    if (!values)
+        return false;
+    words->values = values;
+    uint8_t *known = realloc(words->known, n);
     if (!known)
         return false;
     memset(known + words->n, UNKNOWN, n - words->n);
