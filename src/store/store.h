@@ -164,7 +164,8 @@ struct raw_class {
 };
 
 struct raw_field {
-    uint64_t events;
+    uint64_t events; /* number of events that have it, once or more */
+    uint64_t latest; /* number of the latest of these events among those of the class, from 1 */
     uint32_t class, name;
     uint8_t type; /* ttr_type of the first value */
 };
