@@ -223,8 +223,10 @@ static bool grow_results(struct vector_dictionary *words, size_t id)
 {
     const size_t n = 2 * id + 256;
     int64_t *values = realloc(words->values, n * sizeof *values);
-    words->values = values ? values : words->values;
-    uint8_t *truth = values ? realloc(words->truth, n) : NULL;
+    if (!values)
+        return false;
+    words->values = values;
+    uint8_t *truth = realloc(words->truth, n);
     if (!truth)
         return false;
     memset(truth + words->n, TRUTH_UNKNOWN, n - words->n);
