@@ -110,12 +110,22 @@ enum leaf_result { LEAF_DONE, LEAF_INEXACT, LEAF_STOPPED, LEAF_FULL };
 /* Computes a leaf (leaf_run.c). */
 enum leaf_result leaf_run(struct leaf *leaf);
 
-/* The selected rows of a block. */
+/* The selected rows of a block (leaf_block.c). */
 struct leaf_block {
+    uint32_t n;               /* number of selected rows */
+    bool is_all;              /* all rows of the block are selected; `at` is not set */
     uint16_t at[VECTOR_ROWS]; /* indexes of the selected rows in the block */
-    uint32_t n;
-    const uint8_t *mask;
 };
+
+/* Evaluates an operation for the selected rows of a block.  Returns their values, in `buffer` if
+ * not all rows are selected. */
+const int64_t *leaf_evaluate(struct leaf *leaf, uint32_t op, const struct leaf_block *block,
+                             int64_t buffer[VECTOR_ROWS]);
+
+/* Copies the selected rows for which a condition is true, and their groups. */
+void leaf_filter(struct leaf *leaf, uint32_t condition, const struct leaf_block *block,
+                 const uint32_t *groups, struct leaf_block *kept,
+                 uint32_t kept_groups[VECTOR_ROWS]);
 
 /* Add the selected rows of a block to the result; complete the result after the last block
  * (leaf_group.c, leaf_rows.c).  Return false if memory is exhausted. */

@@ -45,13 +45,13 @@ static bool reserve_groups(struct leaf *leaf, size_t n)
 
 /* Replaces the values of key i by numbers; for i > 0, numbers pairs of the value and the number
  * that the earlier keys have. */
-static bool number_key(struct leaf *leaf, uint32_t i, const int64_t *value,
-                       const struct leaf_block *block, uint32_t *groups)
+static bool number_key(struct leaf *leaf, uint32_t i, const int64_t *value, uint32_t n,
+                       uint32_t *groups)
 {
     struct leaf_key *key = &leaf->keys[i];
     uint32_t highest = 0;
-    for (uint32_t k = 0; k < block->n; k++) {
-        uint32_t number = value_map_get(&key->map, value[block->at[k]]);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t number = value_map_get(&key->map, value[k]);
         highest = number > highest ? number : highest;
         if (i > 0) {
             const int64_t pair = (int64_t)((uint64_t)groups[k] << 32 | number);
@@ -66,12 +66,11 @@ static bool number_key(struct leaf *leaf, uint32_t i, const int64_t *value,
 /* Sets the group of each selected row. Stores the keys of new groups. */
 static bool number_groups(struct leaf *leaf, const struct leaf_block *block, uint32_t *groups)
 {
-    const int64_t *values[SQL_TERMS_MAX];
-    for (uint32_t i = 0; i < leaf->keys_n; i++) {
-        values[i] = vector_evaluate(&leaf->program, leaf->keys[i].op);
-        if (!number_key(leaf, i, values[i], block, groups))
+    int64_t buffer[VECTOR_ROWS];
+    for (uint32_t i = 0; i < leaf->keys_n; i++)
+        if (!number_key(leaf, i, leaf_evaluate(leaf, leaf->keys[i].op, block, buffer), block->n,
+                        groups))
             return false;
-    }
     const struct leaf_key *last = &leaf->keys[leaf->keys_n - 1];
     const size_t n = leaf->keys_n > 1 ? last->combined.n : last->map.n;
     if (n == leaf->groups_n)
@@ -80,55 +79,56 @@ static bool number_groups(struct leaf *leaf, const struct leaf_block *block, uin
         return false;
     for (uint32_t k = 0; k < block->n; k++)
         if (groups[k] >= leaf->groups_n) {
+            const uint32_t at = block->is_all ? k : block->at[k];
             leaf->groups_n = groups[k] + 1u;
             for (uint32_t i = 0; i < leaf->keys_n; i++)
-                leaf->keys[i].values[groups[k]] = values[i][block->at[k]];
+                leaf->keys[i].values[groups[k]] =
+                    vector_evaluate(&leaf->program, leaf->keys[i].op)[at];
         }
     return true;
 }
 
 /* --- Aggregates --- */
 
-static void count_rows(struct leaf_aggregate *aggregate, const int64_t *value,
-                       const struct leaf_block *block, const uint32_t *groups)
+static void count_rows(struct leaf_aggregate *aggregate, const int64_t *value, uint32_t n,
+                       const uint32_t *groups)
 {
-    for (uint32_t k = 0; k < block->n; k++)
-        aggregate->count[groups[k]] += !value || value[block->at[k]] != NONE;
+    for (uint32_t k = 0; k < n; k++)
+        aggregate->count[groups[k]] += !value || value[k] != NONE;
 }
 
 /* Counts the rows of the only group.  Without keys each row has the same counter, and adding to it
  * row by row costs the latency of a store. */
-static void count_all_rows(struct leaf_aggregate *aggregate, const int64_t *value,
-                           const struct leaf_block *block)
+static void count_all_rows(struct leaf_aggregate *aggregate, const int64_t *value, uint32_t n)
 {
-    uint32_t n = value ? 0 : block->n;
-    for (uint32_t k = 0; value && k < block->n; k++)
-        n += value[block->at[k]] != NONE;
-    aggregate->count[0] += n;
+    uint32_t counted = value ? 0 : n;
+    for (uint32_t k = 0; value && k < n; k++)
+        counted += value[k] != NONE;
+    aggregate->count[0] += counted;
 }
 
 static void sum_all_integers(struct leaf *leaf, struct leaf_aggregate *aggregate,
-                             const int64_t *value, const struct leaf_block *block)
+                             const int64_t *value, uint32_t n)
 {
     int64_t sum = aggregate->integer[0];
     bool is_overflow = false;
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < block->n; k++) {
-        const int64_t x = value[block->at[k]];
+    uint32_t counted = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t x = value[k];
         is_overflow |= __builtin_add_overflow(sum, x == NONE ? 0 : x, &sum);
-        n += x != NONE;
+        counted += x != NONE;
     }
-    aggregate->count[0] += n;
+    aggregate->count[0] += counted;
     aggregate->integer[0] = sum;
     leaf->program.is_inexact |= is_overflow;
 }
 
 static void sum_integers(struct leaf *leaf, struct leaf_aggregate *aggregate, const int64_t *value,
-                         const struct leaf_block *block, const uint32_t *groups)
+                         uint32_t n, const uint32_t *groups)
 {
     bool is_overflow = false;
-    for (uint32_t k = 0; k < block->n; k++) {
-        const int64_t x = value[block->at[k]];
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t x = value[k];
         const uint32_t group = groups[k];
         if (x == NONE)
             continue;
@@ -141,10 +141,10 @@ static void sum_integers(struct leaf *leaf, struct leaf_aggregate *aggregate, co
 
 /* Adds doubles, or integers as doubles. */
 static void sum_reals(struct leaf_aggregate *aggregate, bool is_real, const int64_t *value,
-                      const struct leaf_block *block, const uint32_t *groups)
+                      uint32_t n, const uint32_t *groups)
 {
-    for (uint32_t k = 0; k < block->n; k++) {
-        const int64_t x = value[block->at[k]];
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t x = value[k];
         if (x == NONE)
             continue;
         aggregate->count[groups[k]]++;
@@ -153,13 +153,13 @@ static void sum_reals(struct leaf_aggregate *aggregate, bool is_real, const int6
 }
 
 static void find_extremes(struct leaf *leaf, struct leaf_aggregate *aggregate, const int64_t *value,
-                          const struct leaf_block *block, const uint32_t *groups)
+                          uint32_t n, const uint32_t *groups)
 {
     const int wanted = aggregate->function == LEAF_MIN ? -1 : 1;
     const uint8_t type = leaf->program.ops[aggregate->op].type;
     const ttr *t = leaf->program.query->t;
-    for (uint32_t k = 0; k < block->n; k++) {
-        const int64_t x = value[block->at[k]];
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t x = value[k];
         int64_t *best = &aggregate->integer[groups[k]];
         if (x == NONE)
             continue;
@@ -171,11 +171,11 @@ static void find_extremes(struct leaf *leaf, struct leaf_aggregate *aggregate, c
     }
 }
 
-static bool count_distinct(struct leaf_aggregate *aggregate, const int64_t *value,
-                           const struct leaf_block *block, const uint32_t *groups)
+static bool count_distinct(struct leaf_aggregate *aggregate, const int64_t *value, uint32_t n,
+                           const uint32_t *groups)
 {
-    for (uint32_t k = 0; k < block->n; k++) {
-        const int64_t x = value[block->at[k]];
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t x = value[k];
         if (x == NONE)
             continue;
         const uint32_t number = value_map_get(&aggregate->distinct, x);
@@ -189,56 +189,42 @@ static bool count_distinct(struct leaf_aggregate *aggregate, const int64_t *valu
     return true;
 }
 
-/* Removes the rows for which a FILTER is not true. */
-static void apply_filter(struct leaf *leaf, uint32_t filter, const struct leaf_block *block,
-                         const uint32_t *groups, struct leaf_block *kept, uint32_t *kept_groups)
-{
-    uint8_t mask[VECTOR_ROWS];
-    memset(mask, 1, sizeof mask);
-    vector_apply(&leaf->program, filter, mask);
-    kept->n = 0;
-    for (uint32_t k = 0; k < block->n; k++)
-        if (mask[block->at[k]]) {
-            kept_groups[kept->n] = groups[k];
-            kept->at[kept->n++] = block->at[k];
-        }
-}
-
 static bool aggregate_block(struct leaf *leaf, struct leaf_aggregate *aggregate,
                             const struct leaf_block *block, const uint32_t *groups)
 {
     struct leaf_block kept;
     uint32_t kept_groups[VECTOR_ROWS];
-    const int64_t *value =
-        aggregate->op == SQL_NONE ? NULL : vector_evaluate(&leaf->program, aggregate->op);
+    int64_t buffer[VECTOR_ROWS];
     if (aggregate->filter != SQL_NONE) {
-        apply_filter(leaf, aggregate->filter, block, groups, &kept, kept_groups);
+        leaf_filter(leaf, aggregate->filter, block, groups, &kept, kept_groups);
         block = &kept;
         groups = kept_groups;
     }
+    const int64_t *value =
+        aggregate->op == SQL_NONE ? NULL : leaf_evaluate(leaf, aggregate->op, block, buffer);
     const bool is_real =
         aggregate->op != SQL_NONE && leaf->program.ops[aggregate->op].type == TTR_STORE_REAL;
     switch (aggregate->function) {
     case LEAF_COUNT:
         if (leaf->keys_n == 0)
-            count_all_rows(aggregate, value, block);
+            count_all_rows(aggregate, value, block->n);
         else
-            count_rows(aggregate, value, block, groups);
+            count_rows(aggregate, value, block->n, groups);
         return true;
     case LEAF_COUNT_DISTINCT:
-        return count_distinct(aggregate, value, block, groups);
+        return count_distinct(aggregate, value, block->n, groups);
     case LEAF_SUM:
     case LEAF_TOTAL:
     case LEAF_AVG:
         if (aggregate->is_whole && leaf->keys_n == 0)
-            sum_all_integers(leaf, aggregate, value, block);
+            sum_all_integers(leaf, aggregate, value, block->n);
         else if (aggregate->is_whole)
-            sum_integers(leaf, aggregate, value, block, groups);
+            sum_integers(leaf, aggregate, value, block->n, groups);
         else
-            sum_reals(aggregate, is_real, value, block, groups);
+            sum_reals(aggregate, is_real, value, block->n, groups);
         return true;
     default:
-        find_extremes(leaf, aggregate, value, block, groups);
+        find_extremes(leaf, aggregate, value, block->n, groups);
         return true;
     }
 }

@@ -62,7 +62,9 @@ static void *map_sealed(int fd, size_t size)
         !(seals & F_SEAL_SHRINK))
         return NULL;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    if (memory == MAP_FAILED)
+        return NULL;
+    return memory;
 }
 
 /* Maps the attach memory of a process. Returns NULL if the descriptor refers to something else. */

@@ -228,10 +228,13 @@ static void garbage_in_messages_is_refused(void **state)
     assert_int_equal(stats.events, 1000);
 }
 
-/* Overwrites the shared memory of this program with random bytes, and publishes random positions.
- */
+/* Overwrites the shared memory of this program with random bytes, and publishes random positions:
+ * in the first chunk, in the ring, and anywhere. Sleeps often, so that the manager reads many
+ * states. */
 static void damage_memory(uint64_t seed)
 {
+    static const uint64_t masks[] = {0xfff8, 0x7fff8, UINT64_MAX};
+    const struct timespec rest = {0, 1000000};
     TTR_INSTANT(net, "numbered", TTR_ARG("n", (uint64_t)0));
     struct trace_header *header = ttr_trace_thread.memory;
     struct trace_ring_header *ring = ttr_trace_thread.ring[0].shared;
@@ -241,8 +244,7 @@ static void damage_memory(uint64_t seed)
         const uint64_t value = seed >> 7;
         switch (seed >> 61) {
         case 0:
-            __atomic_store_n(&ring->commit, seed >> 20 & (i % 3 ? 0x7fff8 : UINT64_MAX),
-                             __ATOMIC_RELEASE);
+            __atomic_store_n(&ring->commit, seed >> 20 & masks[i % 3], __ATOMIC_RELEASE);
             break;
         case 1:
             __atomic_store_n(&header->strings_used, value & 0x3ffff8, __ATOMIC_RELEASE);
@@ -256,6 +258,8 @@ static void damage_memory(uint64_t seed)
         default:
             words[seed % ((TRACE_PAGE + 8 * TRACE_CHUNK) / 8)] = seed * 3;
         }
+        if (i % 500 == 499)
+            nanosleep(&rest, NULL);
     }
 }
 

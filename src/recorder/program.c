@@ -280,8 +280,9 @@ static void write_last_losses(ttr_manager *manager, struct program *program,
         write_piece(manager, program, &head, NULL, 0);
 }
 
-/* Reads a ring. Returns the bytes read. */
-static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32_t i)
+/* Reads a ring, until at least `limit` bytes were read. Returns the bytes read. */
+static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32_t i,
+                           uint64_t limit)
 {
     struct trace_ring_header *ring = get_ring(manager, program, i);
     struct ring_state *state = &program->rings[i];
@@ -289,11 +290,14 @@ static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32
     if (phase != RING_ACTIVE && phase != RING_FINISHED)
         return 0;
     const uint64_t commit = check_commit(manager, program, ring, state), before = state->done;
-    while (state->done < commit && program->violations < RECORDER_VIOLATIONS_MAX)
+    while (state->done < commit && state->done - before < limit &&
+           program->violations < RECORDER_VIOLATIONS_MAX)
         if (!read_chunk(manager, program, ring, state, commit)) {
             program_count_violation(program);
             state->done = commit;
         }
+    if (state->done < commit)
+        return state->done - before;
     write_last_losses(manager, program, ring, state);
     /* A thread may have claimed the ring meanwhile, in circular mode. */
     if (phase == RING_FINISHED)
@@ -305,12 +309,15 @@ static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32
 bool program_drain(ttr_manager *manager, struct program *program, bool reads_all)
 {
     uint64_t bytes = 0;
+    const uint64_t limit = reads_all ? UINT64_MAX : RECORDER_PASS_BYTES;
     if (!program->is_welcomed || (manager->mode == TTR_MANAGER_CIRCULAR && !reads_all))
         return false;
-    const uint32_t n = count_used_rings(manager, program);
-    for (uint32_t i = 0; i < n && program->violations < RECORDER_VIOLATIONS_MAX; i++) {
-        bytes += drain_ring(manager, program, i);
-        if (!reads_all && bytes > RECORDER_PASS_BYTES)
+    const uint32_t n = count_used_rings(manager, program), first = program->next_ring;
+    for (uint32_t k = 0; k < n && program->violations < RECORDER_VIOLATIONS_MAX; k++) {
+        const uint32_t i = (first + k) % n;
+        bytes += drain_ring(manager, program, i, limit - bytes);
+        program->next_ring = i + 1;
+        if (bytes >= limit)
             return true;
     }
     write_lost_counts(manager, program);

@@ -26,15 +26,6 @@ struct ttr_session {
 
 /* --- Finding --- */
 
-/* Removes the socket of a manager that was killed. */
-static void remove_stale(const char *socket)
-{
-    if (errno != ECONNREFUSED && errno != ENOENT)
-        return;
-    (void)unlink(socket);
-    session_folder_remove(socket);
-}
-
 struct found {
     uint64_t *pids;
     size_t room, n;
@@ -45,7 +36,7 @@ static bool add_session(void *ctx, uint64_t pid, const char *socket)
     struct found *found = ctx;
     const int fd = session_connect(socket);
     if (fd < 0) {
-        remove_stale(socket);
+        session_folder_remove_dead(socket);
         return true;
     }
     (void)close(fd);

@@ -184,41 +184,6 @@ static void stop_is_reported_to_the_caller(void **state)
     unsetenv("XDG_RUNTIME_DIR");
 }
 
-static void socket_of_a_dead_manager_is_removed(void **state)
-{
-    (void)state;
-    char socket_path[SESSION_SOCKET_MAX];
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    setenv("XDG_RUNTIME_DIR", scene.folder, 1);
-    assert_int_equal(session_folder_make(socket_path, NULL), TTR_OK);
-    memcpy(address.sun_path, socket_path, strlen(socket_path));
-    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-    close(fd);
-    assert_int_equal(count_own_sessions(), 0);
-    assert_int_equal(access(socket_path, F_OK), -1);
-    ttr_error error;
-    assert_null(ttr_session_open((uint64_t)getpid(), &error));
-    assert_non_null(strstr(error.text, "no session"));
-    assert_null(ttr_session_open(1, &error));
-    unsetenv("XDG_RUNTIME_DIR");
-}
-
-static void folder_that_others_can_enter_is_skipped(void **state)
-{
-    (void)state;
-    const pid_t child = open_session();
-    char folder[SESSION_SOCKET_MAX];
-    snprintf(folder, sizeof folder, "%s", ttr_manager_socket(scene.manager));
-    *strrchr(folder, '/') = '\0';
-    assert_int_equal(chmod(folder, 0755), 0);
-    assert_int_equal(count_own_sessions(), 0);
-    assert_int_equal(chmod(folder, 0700), 0);
-    assert_int_equal(count_own_sessions(), 1);
-    ttr_manager_stats stats;
-    close_session(child, &stats);
-}
-
 /* A manager that first sends an answer to an earlier request. */
 static void *answer_late(void *listener)
 {
@@ -241,10 +206,11 @@ static void *answer_late(void *listener)
 static void late_answer_is_not_read_as_that_of_the_next_request(void **state)
 {
     (void)state;
+    int lock_fd;
     char socket_path[SESSION_SOCKET_MAX];
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     setenv("XDG_RUNTIME_DIR", scene.folder, 1);
-    assert_int_equal(session_folder_make(socket_path, NULL), TTR_OK);
+    assert_int_equal(session_folder_make(socket_path, &lock_fd, NULL), TTR_OK);
     memcpy(address.sun_path, socket_path, strlen(socket_path));
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
@@ -263,6 +229,7 @@ static void late_answer_is_not_read_as_that_of_the_next_request(void **state)
     close(fd);
     unlink(socket_path);
     session_folder_remove(socket_path);
+    close(lock_fd);
     unsetenv("XDG_RUNTIME_DIR");
 }
 
@@ -486,8 +453,6 @@ int main(void)
         CASE(filter_of_a_running_program_is_replaced),
         CASE(snapshot_writes_circular_rings),
         CASE(stop_is_reported_to_the_caller),
-        CASE(socket_of_a_dead_manager_is_removed),
-        CASE(folder_that_others_can_enter_is_skipped),
         CASE(late_answer_is_not_read_as_that_of_the_next_request),
         CASE(unknown_requests_fail),
         CASE(running_program_is_attached_twice_in_turn),

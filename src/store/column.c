@@ -136,6 +136,14 @@ bool column_make_room(struct column *column)
     return column->tail != NULL;
 }
 
+void column_add(struct column *column, int64_t number)
+{
+    for (size_t i = 0; i < column->blocks_n; i++)
+        column->blocks[i].base += number;
+    for (size_t i = 0; i < column->tail_n; i++)
+        column->tail[i] += number;
+}
+
 #define DECODE(type)                                                                        \
     do {                                                                                    \
         const type *numbers = (const type *)block->data + from;                             \

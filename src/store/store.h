@@ -15,7 +15,8 @@
 
 #define STORE_BLOCK 1024u
 #define STORE_COLUMNS_MAX 512u
-#define FIELDS_CACHED 32u /* fields of an event class with known columns */
+#define TRACKS_MAX (UINT32_MAX / 2 - 1) /* of slices, and as many of counters */
+#define FIELDS_CACHED 32u               /* fields of an event class with known columns */
 
 /* --- Columns (column.c) --- */
 
@@ -68,6 +69,9 @@ TTR_MUST static inline bool column_append(struct column *column, int64_t value)
     column->rows++;
     return true;
 }
+
+/* Adds a number to all values of a column, none of which is NULL. */
+void column_add(struct column *column, int64_t number);
 
 void column_read(const struct column *column, uint64_t row, size_t n, int64_t *values);
 
@@ -160,7 +164,8 @@ struct raw_class {
 };
 
 struct raw_field {
-    uint64_t events;
+    uint64_t events; /* number of events that have it, once or more */
+    uint64_t latest; /* number of the latest of these events among those of the class, from 1 */
     uint32_t class, name;
     uint8_t type; /* ttr_type of the first value */
 };
@@ -256,7 +261,7 @@ struct ttr_store {
     bool has_event_tables;          /* tables need each event: args, log or loss */
     /* kinds of events that the wanted tables need */
     bool has_slices, has_flows, has_counters, has_states, has_classes, has_samples;
-    bool has_track_numbers; /* tracks are shown: those of slices and counters are both added */
+    bool has_track_numbers; /* numbers of tracks are shown: they count all tracks of slices */
     bool is_disordered;     /* an event was earlier than the one before it */
     uint32_t *process_of;   /* upid + 1 of each thread, at the end of the trace; 0 = unknown */
     size_t process_of_n;
@@ -272,7 +277,10 @@ struct ttr_store {
     size_t flows_n, flows_capacity;
     struct store_kinds seen; /* tables class and field */
     struct store_samples samples;
-    /* counters */
+    /* counters: their tracks are numbered after those of slices */
+    struct raw_track *counter_tracks;
+    size_t counter_tracks_n, counter_tracks_capacity;
+    uint32_t counter_tracks_from; /* number of the first one in table counter */
     struct pair_map counter_ids;
     struct store_states states; /* scheduling */
     /* a loaded store */
@@ -316,6 +324,7 @@ void store_samples_init(ttr_store *store);
 void store_samples_free(ttr_store *store);
 TTR_MUST bool store_end_tracks(ttr_store *store);
 TTR_MUST bool store_add_counter(ttr_store *store, const ttr_event *event);
+void store_end_counters(ttr_store *store);
 TTR_MUST bool store_add_state(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_states(ttr_store *store);
 void store_states_init(ttr_store *store);
@@ -324,7 +333,6 @@ TTR_MUST bool store_end_threads(ttr_store *store);
 TTR_MUST bool store_end_reports(ttr_store *store, ttr_reader *in);
 
 /* Return the number of a track; UINT32_MAX if memory is exhausted (store_tracks.c). */
-uint32_t store_add_track(ttr_store *store, const struct raw_track *made);
 uint32_t store_add_thread_track(ttr_store *store, const ttr_event *event);
 /* A track per provider and id: begin and end may have different names. */
 uint32_t store_find_async_track(ttr_store *store, const ttr_event *event);

@@ -443,6 +443,34 @@ static void updated_store_has_the_tables_so_far(void **state)
     memory_events_free(all, sizeof all / sizeof *all);
 }
 
+/* Also if a track of slices occurs after an update that has numbered the tracks of counters. */
+static void tracks_of_counters_are_numbered_after_those_of_slices(void **state)
+{
+    (void)state;
+    ttr_error error;
+    ttr_batch batch;
+    for (unsigned i = 0; i < 3; i++) {
+        memory_event_fields(t, add(TTR_KIND_COUNTER, "counter", 10 + 2 * i), 2);
+        add(TTR_KIND_INSTANT, "moment", 11 + 2 * i)->thread = i + 1;
+    }
+    const struct memory_events list = {
+        .event = events, .n = events_n, .order = TTR_ORDER_TIME, .batch_max = 2};
+    ttr_reader *reader = memory_reader(t, &list);
+    ttr_store *store = ttr_store_new(t, NULL, &error);
+    for (int64_t threads = 1; ttr_read(reader, &batch, &error) == TTR_OK; threads++) {
+        assert_int_equal(ttr_store_add(store, &batch, &error), TTR_OK);
+        assert_int_equal(ttr_store_update(store, reader, false, &error), TTR_OK);
+        for (int64_t row = 0; row < 2 * threads; row++) {
+            assert_int_equal(cell(store, "counter", "track_id", (uint64_t)row), threads + row % 2);
+            assert_string_equal(text_cell(store, "track", "type", (uint64_t)(threads + row % 2)),
+                                "counter_track");
+        }
+    }
+    ttr_close(reader);
+    ttr_store_free(store);
+    memory_events_free(events, events_n);
+}
+
 /* --- Saved stores --- */
 
 static const ttr_text key = {"trace.fxt 1", 11};
@@ -651,6 +679,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(runs_that_lose_their_end_have_no_duration, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(updated_store_has_the_tables_so_far, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tracks_of_counters_are_numbered_after_those_of_slices,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_named_tables_are_filled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unnamed_columns_have_no_values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(saved_store_is_loaded_with_equal_values, set_up, tear_down),

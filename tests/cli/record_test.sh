@@ -208,6 +208,15 @@ run "$tracetta" record -q --attach=$running --duration=1s --buffer=8MiB -o attac
 [ $run_status = 0 ] && [ "$(events --name=served attached.fxt)" -ge 100 ] && kill -0 $running
 verdict "attached_program_is_recorded_and_goes_on" $? "exit status $run_status, $(events --name=served attached.fxt) events"
 succeeds "archive_of_an_attached_program_is_undamaged" "$tracetta" check attached.fxt
+# A process that can connect only after twice that time: the duration starts when it has.
+kill -STOP -- -$running
+"$tracetta" record -q -f --attach=$running --duration=500ms --buffer=8MiB -o late.fxt >.out 2>.err &
+recorder=$!
+sleep 1
+kill -CONT -- -$running
+wait $recorder
+[ $? = 0 ] && [ "$(events --name=served late.fxt)" -ge 10 ]
+verdict "duration_starts_when_the_process_has_connected" $? "$(events --name=served late.fxt) events: $(cat .err)"
 kill -KILL -- -$running
 wait $running
 run "$tracetta" record --attach=$running -o none3.fxt

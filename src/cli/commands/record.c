@@ -35,6 +35,8 @@
 #define SLICE_MS 50u
 #define DEFAULT_OUTPUT "trace.fxt"
 #define EVENTS_SUFFIX ".events.fxt"
+/* time in which processes of --attach are expected to connect; an idle one does not */
+#define ATTACH_WAIT_NS UINT64_C(5000000000)
 #define FAILED 125 /* exit status if recording failed */
 #define SOCKET_VARIABLE "TRACETTA_TRACE_SOCKET"
 
@@ -55,9 +57,10 @@ struct work {
     const char *live_format;
     char *events_path; /* FXT file that is converted then */
     bool has_failed;
-    bool is_waiting; /* the program has ended, and processes that it started are recorded */
-    pid_t parent;    /* process that started this command */
-    int forwarded;   /* signal that was sent to the program */
+    bool is_waiting;   /* the program has ended, and processes that it started are recorded */
+    uint64_t asked_ns; /* time at which the processes of --attach were asked to connect */
+    pid_t parent;      /* process that started this command */
+    int forwarded;     /* signal that was sent to the program */
 };
 
 /* --- Options --- */
@@ -378,10 +381,25 @@ static bool has_command_ended(struct work *work)
     return !work->is_waiting;
 }
 
+/* Returns true if the time of --duration is over. For running processes it starts when all of them
+ * have connected: each does so at its next event. */
+static bool is_time_over(struct work *work)
+{
+    const uint64_t now = progress_now();
+    ttr_manager_stats stats = {.programs = 0};
+    if (!work->recording.limit_ns || work->forwarded)
+        return false;
+    if (work->manager)
+        ttr_manager_get_stats(work->manager, &stats);
+    if (stats.programs < work->call->set.attach.n && now - work->asked_ns < ATTACH_WAIT_NS)
+        work->recording.begin_ns = now;
+    return now - work->recording.begin_ns >= work->recording.limit_ns;
+}
+
 static void run_manager(struct work *work)
 {
     bool has_ended;
-    work->recording.begin_ns = progress_now();
+    work->asked_ns = work->recording.begin_ns = progress_now();
     interrupt_enable_dumps();
     do {
         has_ended = work->launch.pid ? has_command_ended(work) : has_attached_ended(work);
@@ -392,8 +410,7 @@ static void run_manager(struct work *work)
         else
             wait_for_program(limit_ms, wake_fd);
         forward_signal(work);
-        if (work->recording.limit_ns && !work->forwarded &&
-            progress_now() - work->recording.begin_ns >= work->recording.limit_ns) {
+        if (is_time_over(work)) {
             work->forwarded = SIGTERM;
             if (work->launch.pid && !launch_has_ended(&work->launch))
                 (void)kill(work->launch.pid, SIGTERM);
