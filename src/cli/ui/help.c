@@ -26,11 +26,18 @@ const char *const help_statuses[] = {
     "interrupted; outputs hold all that came before",
     NULL};
 
-/* Prints text in lines of at most LINE columns. All lines after the first are indented. */
+/* Prints text in lines of at most LINE columns. All lines after the first are indented. An empty
+ * line in the text starts a new paragraph. */
 static void print_wrapped(FILE *to, const char *text, int indent, int column)
 {
     while (*text) {
         int n = (int)strcspn(text, " \n");
+        if (n == 0 && *text == '\n') {
+            (void)fprintf(to, "\n\n%*s", indent, "");
+            column = indent;
+            text++;
+            continue;
+        }
         if (column + 1 + n > LINE) {
             (void)fprintf(to, "\n%*s", indent, "");
             column = indent;
