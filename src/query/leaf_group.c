@@ -32,8 +32,13 @@ static bool reserve_groups(struct leaf *leaf, size_t n)
     for (uint32_t i = 0; i < leaf->keys_n; i++)
         if (!resize((void **)&leaf->keys[i].values, old, capacity, sizeof(int64_t)))
             return false;
+    for (size_t i = 0; i < leaf->totals_n; i++)
+        if (!leaf_totals_reserve(&leaf->totals[i], old, capacity))
+            return false;
     for (uint32_t i = 0; i < leaf->aggregates_n; i++) {
         struct leaf_aggregate *aggregate = &leaf->aggregates[i];
+        if (aggregate->totals)
+            continue;
         if (!resize((void **)&aggregate->count, old, capacity, sizeof(int64_t)) ||
             !resize((void **)&aggregate->integer, old, capacity, sizeof(int64_t)) ||
             !resize((void **)&aggregate->real, old, capacity, sizeof(double)))
@@ -90,68 +95,18 @@ static bool number_groups(struct leaf *leaf, const struct leaf_block *block, uin
 
 /* --- Aggregates --- */
 
-static void count_rows(struct leaf_aggregate *aggregate, const int64_t *value, uint32_t n,
-                       const uint32_t *groups)
-{
-    for (uint32_t k = 0; k < n; k++)
-        aggregate->count[groups[k]] += !value || value[k] != NONE;
-}
-
-/* Counts the rows of the only group.  Without keys each row has the same counter, and adding to it
- * row by row costs the latency of a store. */
-static void count_all_rows(struct leaf_aggregate *aggregate, const int64_t *value, uint32_t n)
-{
-    uint32_t counted = value ? 0 : n;
-    for (uint32_t k = 0; value && k < n; k++)
-        counted += value[k] != NONE;
-    aggregate->count[0] += counted;
-}
-
-static void sum_all_integers(struct leaf *leaf, struct leaf_aggregate *aggregate,
-                             const int64_t *value, uint32_t n)
-{
-    int64_t sum = aggregate->integer[0];
-    bool is_overflow = false;
-    uint32_t counted = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        const int64_t x = value[k];
-        is_overflow |= __builtin_add_overflow(sum, x == NONE ? 0 : x, &sum);
-        counted += x != NONE;
-    }
-    aggregate->count[0] += counted;
-    aggregate->integer[0] = sum;
-    leaf->program.is_inexact |= is_overflow;
-}
-
-static void sum_integers(struct leaf *leaf, struct leaf_aggregate *aggregate, const int64_t *value,
-                         uint32_t n, const uint32_t *groups)
-{
-    bool is_overflow = false;
-    for (uint32_t k = 0; k < n; k++) {
-        const int64_t x = value[k];
-        const uint32_t group = groups[k];
-        if (x == NONE)
-            continue;
-        aggregate->count[group]++;
-        is_overflow |=
-            __builtin_add_overflow(aggregate->integer[group], x, &aggregate->integer[group]);
-    }
-    leaf->program.is_inexact |= is_overflow;
-}
-
-/* Adds doubles, or integers as doubles. */
-static void sum_reals(struct leaf_aggregate *aggregate, bool is_real, const int64_t *value,
-                      uint32_t n, const uint32_t *groups)
+static void sum_reals(struct leaf_aggregate *aggregate, const int64_t *value, uint32_t n,
+                      const uint32_t *groups)
 {
     for (uint32_t k = 0; k < n; k++) {
-        const int64_t x = value[k];
-        if (x == NONE)
+        if (value[k] == NONE)
             continue;
         aggregate->count[groups[k]]++;
-        aggregate->real[groups[k]] += is_real ? vector_bits_to_real(x) : (double)x;
+        aggregate->real[groups[k]] += vector_bits_to_real(value[k]);
     }
 }
 
+/* Finds the extremes of doubles or texts. */
 static void find_extremes(struct leaf *leaf, struct leaf_aggregate *aggregate, const int64_t *value,
                           uint32_t n, const uint32_t *groups)
 {
@@ -161,12 +116,8 @@ static void find_extremes(struct leaf *leaf, struct leaf_aggregate *aggregate, c
     for (uint32_t k = 0; k < n; k++) {
         const int64_t x = value[k];
         int64_t *best = &aggregate->integer[groups[k]];
-        if (x == NONE)
-            continue;
-        if (aggregate->count[groups[k]]++ == 0)
-            *best = x;
-        else if (type == TTR_STORE_INT ? (wanted < 0 ? x < *best : x > *best)
-                                       : vector_compare(t, type, x, *best) == wanted)
+        if (x != NONE &&
+            (aggregate->count[groups[k]]++ == 0 || vector_compare(t, type, x, *best) == wanted))
             *best = x;
     }
 }
@@ -200,28 +151,14 @@ static bool aggregate_block(struct leaf *leaf, struct leaf_aggregate *aggregate,
         block = &kept;
         groups = kept_groups;
     }
-    const int64_t *value =
-        aggregate->op == SQL_NONE ? NULL : leaf_evaluate(leaf, aggregate->op, block, buffer);
-    const bool is_real =
-        aggregate->op != SQL_NONE && leaf->program.ops[aggregate->op].type == TTR_STORE_REAL;
+    const int64_t *value = leaf_evaluate(leaf, aggregate->op, block, buffer);
     switch (aggregate->function) {
-    case LEAF_COUNT:
-        if (leaf->keys_n == 0)
-            count_all_rows(aggregate, value, block->n);
-        else
-            count_rows(aggregate, value, block->n, groups);
-        return true;
     case LEAF_COUNT_DISTINCT:
         return count_distinct(aggregate, value, block->n, groups);
     case LEAF_SUM:
     case LEAF_TOTAL:
     case LEAF_AVG:
-        if (aggregate->is_whole && leaf->keys_n == 0)
-            sum_all_integers(leaf, aggregate, value, block->n);
-        else if (aggregate->is_whole)
-            sum_integers(leaf, aggregate, value, block->n, groups);
-        else
-            sum_reals(aggregate, is_real, value, block->n, groups);
+        sum_reals(aggregate, value, block->n, groups);
         return true;
     default:
         find_extremes(leaf, aggregate, value, block->n, groups);
@@ -231,6 +168,7 @@ static bool aggregate_block(struct leaf *leaf, struct leaf_aggregate *aggregate,
 
 bool leaf_group_start(struct leaf *leaf)
 {
+    leaf_totals_start(leaf);
     if (leaf->keys_n > 0)
         return true;
     leaf->groups_n = 1;
@@ -240,11 +178,14 @@ bool leaf_group_start(struct leaf *leaf)
 bool leaf_group_add(struct leaf *leaf, const struct leaf_block *block)
 {
     uint32_t groups[VECTOR_ROWS];
-    memset(groups, 0, sizeof groups);
-    if (leaf->keys_n > 0 && !number_groups(leaf, block, groups))
+    if (leaf->keys_n == 0)
+        memset(groups, 0, sizeof groups);
+    else if (!number_groups(leaf, block, groups))
         return false;
+    for (size_t i = 0; i < leaf->totals_n; i++)
+        leaf_totals_add(leaf, &leaf->totals[i], groups, block);
     for (uint32_t i = 0; i < leaf->aggregates_n; i++)
-        if (leaf->aggregates[i].function != LEAF_PERCENTILE &&
+        if (leaf->aggregates[i].function != LEAF_PERCENTILE && !leaf->aggregates[i].totals &&
             !aggregate_block(leaf, &leaf->aggregates[i], block, groups))
             return false;
     for (size_t i = 0; i < leaf->values_n; i++)
@@ -316,25 +257,22 @@ bool leaf_group_finish(struct leaf *leaf)
 
 static int64_t aggregate_value(const struct leaf_aggregate *aggregate, size_t group)
 {
-    const bool has_values = aggregate->count[group] > 0;
-    const double sum =
-        aggregate->is_whole ? (double)aggregate->integer[group] : aggregate->real[group];
+    if (aggregate->totals)
+        return leaf_total_value(aggregate, group);
+    const int64_t count = aggregate->count[group];
     switch (aggregate->function) {
-    case LEAF_COUNT:
     case LEAF_COUNT_DISTINCT:
-        return aggregate->count[group];
+        return count;
     case LEAF_TOTAL:
-        return vector_real_to_bits(sum);
+        return vector_real_to_bits(aggregate->real[group]);
     case LEAF_AVG:
-        return has_values ? vector_real_to_bits(sum / (double)aggregate->count[group]) : NONE;
+        return count ? vector_real_to_bits(aggregate->real[group] / (double)count) : NONE;
     case LEAF_SUM:
-        if (!aggregate->is_whole)
-            return has_values ? vector_real_to_bits(sum) : NONE;
-        return has_values ? aggregate->integer[group] : NONE;
+        return count ? vector_real_to_bits(aggregate->real[group]) : NONE;
     case LEAF_PERCENTILE:
         return aggregate->integer[group];
     default:
-        return has_values ? aggregate->integer[group] : NONE;
+        return count ? aggregate->integer[group] : NONE;
     }
 }
 

@@ -26,6 +26,8 @@ void leaf_free(struct leaf *leaf)
         free(aggregate->integer);
         free(aggregate->real);
     }
+    for (size_t i = 0; i < leaf->totals_n; i++)
+        leaf_totals_free(&leaf->totals[i]);
     for (size_t i = 0; i < leaf->values_n; i++) {
         free(leaf->values[i].group);
         free(leaf->values[i].value);

@@ -78,7 +78,7 @@ _Static_assert(sizeof(struct trace_message) == 128, "a message has 128 bytes");
 enum trace_answer_status {
     TRACE_ANSWER_DONE,
     TRACE_ANSWER_END,    /* the list has no such row */
-    TRACE_ANSWER_DENIED, /* another user */
+    TRACE_ANSWER_DENIED, /* the request came from another user */
     TRACE_ANSWER_FAILED  /* `text` has the reason */
 };
 

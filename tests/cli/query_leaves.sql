@@ -77,3 +77,7 @@ SELECT arg_set_id, count() OVER () FROM slice LIMIT 3
 SELECT sum(1), avg(2), min(1), max(2), count(1), json_group_object('a', 1) FROM sched
 SELECT name, json_group_array(name), max(name, 'x') FROM slice GROUP BY name
 SELECT name, group_concat(DISTINCT name) FROM slice GROUP BY 1 ORDER BY 1 LIMIT 4
+SELECT avg(ts * 34000001), total(ts * 34000001), sum(ts * 34000001), count(*) FROM slice
+SELECT depth, avg(ts * 34000001), sum(ts * 34000001), min(-ts), count(parent_id), count(*) FROM slice GROUP BY 1
+SELECT depth, avg(ts * 6000000001), total(-ts * 6000000001), sum(ts * 6000000001) FROM slice GROUP BY 1
+SELECT name, avg(parent_id) FILTER (WHERE dur > 9), count(*) FILTER (WHERE dur > 9), max(dur), count(*) FROM slice GROUP BY 1
