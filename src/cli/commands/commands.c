@@ -387,7 +387,7 @@ static const struct command commands[] = {
      "the file, and the zones that were open begin there. Signals are passed on to the program. "
      "With --attach, running processes are recorded until Ctrl-C, --duration or their end; the "
      "duration starts when all of them have connected, at the latest after 5 s: a process connects "
-     "at its next event.\n\n"
+     "at its next event. A program that record started is ended by SIGTERM after --duration.\n\n"
      "The recording lasts until the program and all processes that it started and that have trace "
      "points have ended; Ctrl-C, --max-size and \"tracetta session stop\" end it earlier.\n\n"
      "The exit status is the program's own, 125 if recording failed, and 128 plus the signal that "

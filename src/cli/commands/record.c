@@ -69,6 +69,9 @@ static int check_operands(const struct call *call)
 {
     const struct settings *set = &call->set;
     const char *name = call->command->name;
+    if (set->trigger && (!set->ring_mode || strcmp(set->ring_mode, "circular") != 0))
+        return report_misuse(name, "--trigger needs --mode=circular: otherwise all events are "
+                                   "written as they come");
     if (set->attach.n && call->paths_n)
         return report_misuse(name, "--attach records running processes: remove \"%s\"",
                              call->path[0]);
@@ -163,6 +166,9 @@ static int open_live(struct work *work)
     if (work->live_format || strcmp(work->recording.path, "-") == 0)
         return report_misuse(work->call->command->name,
                              "--live and an output to \"-\" exclude each other: use -o FILE");
+    const int outcome = address[0] ? record_live_check(work->call, address) : OUTCOME_FINE;
+    if (outcome != OUTCOME_FINE)
+        return outcome;
     if (!record_live_start(&work->live, address[0] ? send : print))
         return report_unwritable_output("--live", errno);
     return OUTCOME_FINE;
@@ -446,6 +452,12 @@ static void print_summary(const struct work *work)
                    "%s recorded nothing: no program connected; is it linked with "
                    "libtracetta-trace, and does it define categories?",
                    call->path[0]);
+    else if (stats->events + stats->dropped + stats->unwritten == 0 && !stats->is_limited)
+        print_note(call,
+                   "no event was recorded: %" PRIu32
+                   " process(es) connected, but wrote none of the "
+                   "chosen categories",
+                   stats->programs);
     if (stats->dropped)
         print_note(call, "%s event(s) were dropped: a ring was full; use a larger --buffer",
                    units_count(stats->dropped).s);

@@ -34,6 +34,9 @@ struct record_live {
     int fd;    /* end of the pipe to write to */
 };
 
+/* Checks an address of --live before the program starts. Returns the outcome. */
+int record_live_check(const struct call *call, const char *address);
+
 /* Starts "tracetta WORD...", which reads the pipe as its standard input. Returns false with errno.
  */
 bool record_live_start(struct record_live *live, const char *const *words);
