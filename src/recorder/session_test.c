@@ -175,6 +175,45 @@ static void snapshot_writes_circular_rings(void **state)
     close_session(child, &stats);
 }
 
+static void *set_streaming(void *unused)
+{
+    (void)unused;
+    ttr_session_info info;
+    ttr_error error;
+    ttr_session *session = ttr_session_open((uint64_t)getpid(), NULL);
+    EXPECT(session);
+    EXPECT(ttr_session_get_info(session, &info, NULL) == TTR_OK);
+    EXPECT(info.mode == TTR_MANAGER_CIRCULAR && info.stats.events == 0);
+    EXPECT(ttr_session_set_mode(session, TTR_MANAGER_STREAMING, NULL) == TTR_OK);
+    EXPECT(ttr_session_get_info(session, &info, NULL) == TTR_OK);
+    EXPECT(info.mode == TTR_MANAGER_STREAMING && info.stats.events > 0);
+    EXPECT(ttr_session_set_mode(session, (enum ttr_manager_mode)3, &error) == TTR_E_MISUSE);
+    EXPECT(strstr(error.text, "mode 3 does not exist"));
+    ttr_session_close(session);
+    return NULL;
+}
+
+/* A flight recorder that a controller changes into a recording of all events, and back. */
+static void mode_of_running_programs_is_changed(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats, later;
+    ttr_error error;
+    scene.options.mode = TTR_MANAGER_CIRCULAR;
+    const pid_t child = open_session();
+    run_controlled(set_streaming);
+    ttr_manager_get_stats(scene.manager, &stats);
+    serve_until(stats.events + 1000);
+    assert_int_equal(ttr_manager_set_mode(scene.manager, TTR_MANAGER_CIRCULAR, &error), TTR_OK);
+    ttr_manager_get_stats(scene.manager, &stats);
+    assert_int_equal(ttr_manager_run(scene.manager, 50, -1, &error), TTR_OK);
+    ttr_manager_get_stats(scene.manager, &later);
+    assert_int_equal(later.events, stats.events);
+    close_session(child, &stats);
+    assert_true(stats.events > later.events);
+    assert_int_equal(stats.expelled + stats.invalid, 0);
+}
+
 static void *stop(void *unused)
 {
     (void)unused;
@@ -468,6 +507,7 @@ int main(void)
         CASE(session_reports_programs_and_categories),
         CASE(filter_of_a_running_program_is_replaced),
         CASE(snapshot_writes_circular_rings),
+        CASE(mode_of_running_programs_is_changed),
         CASE(stop_is_reported_to_the_caller),
         CASE(late_answer_is_not_read_as_that_of_the_next_request),
         CASE(unknown_requests_fail),

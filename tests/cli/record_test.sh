@@ -190,6 +190,15 @@ verdict "session_is_listed_with_its_process_and_output" $? "$(cat .out)"
 run "$tracetta" session stats --json
 [ $run_status = 0 ] && grep -q "\"output\": *\"controlled.fxt\"" .out
 verdict "stats_are_printed_as_json" $? "$(cat .out)"
+run "$tracetta" session mode
+[ $run_status = 0 ] && [ "$(cat .out)" = streaming ]
+verdict "mode_of_a_session_is_printed" $? "$(cat .out)"
+run "$tracetta" session mode --mode=circular $recorder --json
+[ $run_status = 0 ] && grep -q '"mode": *"circular"' .out && "$tracetta" session list | grep -q "^ *$recorder  circular "
+verdict "mode_of_a_session_is_changed" $? "$(cat .out)"
+run "$tracetta" session stats --mode=circular
+[ $run_status = 2 ] && grep -q 'an option of "session mode"' .err
+verdict "option_of_another_action_is_refused" $? "exit status $run_status"
 run "$tracetta" session stop $recorder
 sleep 0.3
 [ $run_status = 0 ] && kill -0 $recorder && [ "$(events --name=served controlled.fxt)" -ge 90 ]

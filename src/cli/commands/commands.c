@@ -206,6 +206,8 @@ static const char *const session_examples[] = {
     "record other categories from now on",
     "tracetta session snapshot 4711",
     "write the rings of the recording that process 4711 runs",
+    "tracetta session mode --mode=streaming",
+    "write all events from now on",
     NULL};
 
 static const char *const listen_examples[] = {
@@ -395,14 +397,16 @@ static const struct command commands[] = {
      "last "
      "complete piece, and the program goes on.",
      record_examples, run_record},
-    {"session", VERB_SESSION, "list|categories|snapshot|stats|stop [PID]", 1, 2,
-     "one of list, categories, snapshot, stats, stop", "control running recordings",
+    {"session", VERB_SESSION, "list|categories|mode|snapshot|stats|stop [PID]", 1, 2,
+     "one of list, categories, mode, snapshot, stats, stop", "control running recordings",
      "Controls the recordings of \"tracetta record\" that this user runs. PID is the process of a "
      "recording; without it there must be only one.\n\n"
      "list: prints the recordings; if nothing is recorded, the exit status is 1. categories: "
      "prints the "
      "categories of the recorded programs with their levels; --category changes them first. "
-     "snapshot: writes all events that are in rings now. stats: prints counts, also for each "
+     "mode: prints how full rings behave; --mode changes that first, so that a flight recorder "
+     "can write everything from now on. snapshot: writes all events that are in rings now. stats: "
+     "prints counts, also for each "
      "program. stop: ends a recording and completes its output; the recorded programs go on.",
      session_examples, run_session},
     {"record perf", VERB_RECORD_PERF, "-a | -p PID | -- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,

@@ -97,14 +97,6 @@ static bool join_categories(struct work *work)
     return work->categories != NULL;
 }
 
-static enum ttr_manager_mode choose_buffer_mode(const struct settings *set)
-{
-    if (set->ring_mode && strcmp(set->ring_mode, "circular") == 0)
-        return TTR_MANAGER_CIRCULAR;
-    return set->ring_mode && strcmp(set->ring_mode, "oneshot") == 0 ? TTR_MANAGER_ONESHOT
-                                                                    : TTR_MANAGER_STREAMING;
-}
-
 /* Chooses the format of the output. Events that are converted are first written to a file next to
  * it. Returns the outcome. */
 static int choose_output_format(struct work *work)
@@ -229,7 +221,7 @@ static int open_manager(struct work *work)
         return OUTCOME_OUTPUT;
     const ttr_manager_options options = {.size = sizeof options,
                                          .fd = work->recording.fd,
-                                         .mode = choose_buffer_mode(set),
+                                         .mode = record_parse_mode(set->ring_mode),
                                          .buffer_bytes = set->ring_size,
                                          .categories = work->categories,
                                          .zone_min_ns = (uint64_t)set->min_duration,

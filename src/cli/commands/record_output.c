@@ -20,6 +20,13 @@
 #define PATH_SIZE 4096
 #define WORDS_MAX 16
 
+enum ttr_manager_mode record_parse_mode(const char *name)
+{
+    if (name && strcmp(name, "circular") == 0)
+        return TTR_MANAGER_CIRCULAR;
+    return name && strcmp(name, "oneshot") == 0 ? TTR_MANAGER_ONESHOT : TTR_MANAGER_STREAMING;
+}
+
 /* --- Rotation --- */
 
 /* Parses one value of --rotate. Returns false if it is malformed. */

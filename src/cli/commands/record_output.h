@@ -6,7 +6,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <tracetta/record.h>
+
 struct call;
+
+/* Returns the mode of a value of --mode; NULL is the default. */
+enum ttr_manager_mode record_parse_mode(const char *name);
 
 struct record_rotation {
     const struct call *call;
