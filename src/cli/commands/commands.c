@@ -206,6 +206,8 @@ static const char *const session_examples[] = {
     "record other categories from now on",
     "tracetta session snapshot 4711",
     "write the rings of the recording that process 4711 runs",
+    "tracetta session mode --mode=streaming",
+    "write all events from now on",
     NULL};
 
 static const char *const listen_examples[] = {
@@ -360,7 +362,7 @@ static const struct command commands[] = {
      "the file, and the zones that were open begin there. Signals are passed on to the program. "
      "With --attach, running processes are recorded until Ctrl-C, --duration or their end; the "
      "duration starts when all of them have connected, at the latest after 5 s: a process connects "
-     "at its next event.\n\n"
+     "at its next event. A program that record started is ended by SIGTERM after --duration.\n\n"
      "The recording lasts until the program and all processes that it started and that have trace "
      "points have ended; Ctrl-C, --max-size and \"tracetta session stop\" end it earlier.\n\n"
      "The exit status is the program's own, 125 if recording failed, and 128 plus the signal that "
@@ -389,13 +391,15 @@ static const struct command commands[] = {
      "Events that a full buffer lost are counted in the file and reported. On standard output the "
      "file has the form that perf uses in pipes.",
      record_perf_examples, run_record_perf},
-    {"session", VERB_SESSION, "list|categories|snapshot|stats|stop [PID]", 1, 2,
-     "one of list, categories, snapshot, stats, stop", "control running recordings",
+    {"session", VERB_SESSION, "list|categories|mode|snapshot|stats|stop [PID]", 1, 2,
+     "one of list, categories, mode, snapshot, stats, stop", "control running recordings",
      "Controls the recordings of \"tracetta record\" that this user runs. PID is the process of a "
      "recording; without it there must be only one.\n\n"
      "list: prints the recordings; if nothing is recorded, the exit status is 1.\n\n"
      "categories: prints the categories of the recorded programs with their levels; --category "
      "changes them first.\n\n"
+     "mode: prints how full rings behave; --mode changes that first, so that a flight recorder can "
+     "write everything from now on.\n\n"
      "snapshot: writes all events that are in rings now.\n\n"
      "stats: prints counts, also for each program.\n\n"
      "stop: ends a recording and completes its output; the recorded programs go on.",
