@@ -83,9 +83,11 @@ struct leaf_aggregate {
 
 struct leaf_key {
     uint32_t op;
-    bool is_descending; /* groups are returned in descending order of this key */
-    struct value_map map, combined;
-    int64_t *values; /* value of the key in each group */
+    bool is_descending;     /* groups are returned in descending order of this key */
+    bool is_independent;    /* else each group has had one value of this key so far */
+    struct value_map map;   /* numbers of its values */
+    struct value_map pairs; /* numbers of pairs with the number by the independent keys before it */
+    int64_t *values;        /* value of the key in each group */
 };
 
 struct leaf_order {
@@ -105,6 +107,8 @@ struct leaf {
     /* LEAF_GROUP */
     struct leaf_key keys[SQL_TERMS_MAX];
     uint32_t keys_n;
+    uint32_t independent[SQL_TERMS_MAX]; /* indexes of the independent keys */
+    uint32_t independent_n;
     struct leaf_aggregate aggregates[LEAF_AGGREGATES_MAX];
     uint32_t aggregates_n;
     struct leaf_totals totals[LEAF_AGGREGATES_MAX];
@@ -155,6 +159,15 @@ bool leaf_group_add(struct leaf *leaf, const struct leaf_block *block);
 bool leaf_group_finish(struct leaf *leaf);
 bool leaf_rows_add(struct leaf *leaf, const struct leaf_block *block);
 void leaf_rows_finish(struct leaf *leaf);
+
+/* Number the groups of the selected rows of a block, which may be new (leaf_keys.c).
+ * leaf_keys_find_conflict returns a key that has several values in a group, or SQL_NONE; after
+ * leaf_keys_separate, number the block again.  Return false if memory is exhausted. */
+bool leaf_keys_number(struct leaf *leaf, const struct leaf_block *block, uint32_t *groups,
+                      size_t *groups_n);
+uint32_t leaf_keys_find_conflict(struct leaf *leaf, const struct leaf_block *block,
+                                 const uint32_t *groups);
+bool leaf_keys_separate(struct leaf *leaf, uint32_t key);
 
 /* Find the totals of all aggregates; make room for n groups, of which `old` had room before; add
  * the selected rows of a block; return the result of an aggregate (leaf_totals.c). */

@@ -1,9 +1,9 @@
 /* Groups and aggregates of a leaf: a part of a statement that the column scan runs instead of
  * SQLite.
  *
- * Each key maps its values to small numbers; several keys are combined pair by pair.  A group has
- * its number by first appearance, and each aggregate has an array per group.  Sums of doubles are
- * added in the order of the rows, as SQLite does, so that they are equal to the last bit. */
+ * A group has its number by first appearance (leaf_keys.c), and each aggregate has an array per
+ * group.  Sums of doubles are added in the order of the rows, as SQLite does, so that they are
+ * equal to the last bit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,49 +48,38 @@ static bool reserve_groups(struct leaf *leaf, size_t n)
     return true;
 }
 
-/* Replaces the values of key i by numbers; for i > 0, numbers pairs of the value and the number
- * that the earlier keys have. */
-static bool number_key(struct leaf *leaf, uint32_t i, const int64_t *value, uint32_t n,
-                       uint32_t *groups)
+/* Stores the keys of groups that are new in a block. */
+static void store_new_keys(struct leaf *leaf, const struct leaf_block *block,
+                           const uint32_t *groups)
 {
-    struct leaf_key *key = &leaf->keys[i];
-    uint32_t highest = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t number = value_map_get(&key->map, value[k]);
-        highest = number > highest ? number : highest;
-        if (i > 0) {
-            const int64_t pair = (int64_t)((uint64_t)groups[k] << 32 | number);
-            number = value_map_get(&key->combined, pair);
-            highest = number > highest ? number : highest;
-        }
-        groups[k] = number;
+    size_t known = leaf->groups_n;
+    for (uint32_t k = 0; k < block->n; k++) {
+        const uint32_t at = block->is_all ? k : block->at[k];
+        if (groups[k] < known)
+            continue;
+        known = groups[k] + 1u;
+        for (uint32_t i = 0; i < leaf->keys_n; i++)
+            leaf->keys[i].values[groups[k]] = vector_evaluate(&leaf->program, leaf->keys[i].op)[at];
     }
-    return highest != VALUE_MAP_FULL;
 }
 
-/* Sets the group of each selected row. Stores the keys of new groups. */
+/* Sets the group of each selected row. */
 static bool number_groups(struct leaf *leaf, const struct leaf_block *block, uint32_t *groups)
 {
-    int64_t buffer[VECTOR_ROWS];
-    for (uint32_t i = 0; i < leaf->keys_n; i++)
-        if (!number_key(leaf, i, leaf_evaluate(leaf, leaf->keys[i].op, block, buffer), block->n,
-                        groups))
+    for (;;) {
+        size_t n;
+        if (!leaf_keys_number(leaf, block, groups, &n) || !reserve_groups(leaf, n))
             return false;
-    const struct leaf_key *last = &leaf->keys[leaf->keys_n - 1];
-    const size_t n = leaf->keys_n > 1 ? last->combined.n : last->map.n;
-    if (n == leaf->groups_n)
-        return true;
-    if (!reserve_groups(leaf, n))
-        return false;
-    for (uint32_t k = 0; k < block->n; k++)
-        if (groups[k] >= leaf->groups_n) {
-            const uint32_t at = block->is_all ? k : block->at[k];
-            leaf->groups_n = groups[k] + 1u;
-            for (uint32_t i = 0; i < leaf->keys_n; i++)
-                leaf->keys[i].values[groups[k]] =
-                    vector_evaluate(&leaf->program, leaf->keys[i].op)[at];
+        if (n > leaf->groups_n)
+            store_new_keys(leaf, block, groups);
+        const uint32_t key = leaf_keys_find_conflict(leaf, block, groups);
+        if (key == SQL_NONE) {
+            leaf->groups_n = n;
+            return true;
         }
-    return true;
+        if (!leaf_keys_separate(leaf, key))
+            return false;
+    }
 }
 
 /* --- Aggregates --- */

@@ -15,7 +15,7 @@ void leaf_free(struct leaf *leaf)
     vector_free(&leaf->program);
     for (uint32_t i = 0; i < leaf->keys_n; i++) {
         value_map_free(&leaf->keys[i].map);
-        value_map_free(&leaf->keys[i].combined);
+        value_map_free(&leaf->keys[i].pairs);
         free(leaf->keys[i].values);
     }
     for (uint32_t i = 0; i < leaf->aggregates_n; i++) {
