@@ -192,6 +192,7 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->classes, store->classes_capacity, sizeof *store->classes);
     alloc_free(alloc, store->class_of_name, store->class_of_name_n, sizeof *store->class_of_name);
     alloc_free(alloc, store->slices, store->slices_capacity, sizeof *store->slices);
+    alloc_free(alloc, store->ends, store->ends_capacity, sizeof *store->ends);
     alloc_free(alloc, store->thread_tracks, store->thread_tracks_n, sizeof *store->thread_tracks);
     alloc_free(alloc, store->tracks, store->tracks_capacity, sizeof *store->tracks);
     alloc_free(alloc, store->counter_tracks, store->counter_tracks_capacity,
