@@ -297,8 +297,8 @@ static void add_condition(unsigned depth)
         add_condition(depth - 1);
         add(")");
     } else {
-        /* SQLite may read two comparisons with OR as a union of two scans, whose rows have another
-         * order; not if one is part of an addition. */
+        /* SQLite may run two comparisons joined by OR as two scans, which changes the order of
+         * rows. It does not if one of them is part of an addition. */
         const bool is_or = choose(3) == 0;
         add(is_or ? "(0 + (" : "(");
         add_condition(depth - 1);
