@@ -1,4 +1,5 @@
-# Functions for the commands of tests/steps; check sources it and exports them.
+# Functions for the commands of tests/steps, which shells of their own run.
+set -o allexport
 
 # build PRESET [TARGET...]: configures build-check-PRESET by tools/presets/PRESET.ini if settings are new, and compiles the
 # targets (default: all).  Warnings are errors.
@@ -137,8 +138,6 @@ run_changed()
     build fast "${targets[@]}" && run_tests fast "${tests[@]}"
 }
 
-export -f build run_tests fuzz fuzz_all run_campaign msan_programs install_to_prefix list_sources run_cppcheck run_clang_tidy changed_files changed_tests run_changed
-
 # check_page_types: types of the viewer's page by TypeScript (npm package typescript; TSC names its program).
 check_page_types()
 {
@@ -146,3 +145,4 @@ check_page_types()
     [ -n "$tsc" ] || { echo "1..0 # SKIP TypeScript is not installed: TSC names its program tsc"; return 0; }
     "$tsc" --checkJs --allowJs --strict --noEmit --target es2022 --module es2022 --lib es2023,dom,dom.iterable src/view/page/*.js
 }
+set +o allexport

@@ -61,8 +61,9 @@ TTR_API TTR_MUST ttr_status ttr_store_add(ttr_store *store, const ttr_batch *bat
                                           ttr_error *error);
 
 /* Makes all tables of the events so far.  Rows of slices and scheduling may move between two
- * updates.  `is_last`: no event follows, and memory that only reading needs is freed.  Costs as
- * much as the end of ttr_store_read: do not call it for each batch. */
+ * updates, and numbers of counter tracks grow with those of slices.  `is_last`: no event follows,
+ * and memory that only reading needs is freed.  Costs as much as the end of ttr_store_read: do not
+ * call it for each batch. */
 TTR_API TTR_MUST ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last,
                                              ttr_error *error);
 

@@ -117,7 +117,7 @@ struct packet_feed {
     void *ctx;
 };
 
-/* What a receiver lost while it wrote a file. */
+/* Losses of a receiver while it wrote a file. */
 struct packet_losses {
     uint64_t kernel_drops; /* datagrams that the kernel dropped */
     /* numbers of packets and events that were dropped because a queue was full */
@@ -142,7 +142,8 @@ struct format_folder {
      * (`trace.unreadable`), if another can. NULL = each folder is opened separately. */
     ttr_reader *(*open_together)(ttr *t, const struct found_folders *found,
                                  const ttr_read_options *options, ttr_error *error);
-    /* Optional: opens a reader of the packets of a feed, which must outlive it. */
+    /* Optional: opens a reader of the packets of a feed. Copies `feed`; the `ctx` of the feed must
+     * outlive the reader. */
     ttr_reader *(*open_feed)(ttr *t, const char *path, const struct packet_feed *feed,
                              const ttr_read_options *options, ttr_error *error);
     /* tag of the TTR_KIND_DEFINITION with a complete packet of a file as payload; 0 = none. Each

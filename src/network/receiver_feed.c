@@ -115,6 +115,7 @@ ttr_reader *ttr_receiver_read(ttr_receiver *receiver, ttr *t, const ttr_read_opt
         format = receiver->is_feed && receiver->sources[i]->has_begun ? receiver->sources[i]->format
                                                                       : NULL;
     if (format && format->folder && format->folder->open_feed)
+        /* cppcheck-suppress returnDanglingLifetime */
         return format->folder->open_feed(t, receiver->listeners[0].text, &feed, options, error);
     (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "no source sends packets that can be read");
     return NULL;

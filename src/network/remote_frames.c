@@ -148,6 +148,8 @@ static ttr_status flush_out_of_order(struct remote *remote, bool is_final, ttr_e
         }
         list[n++] = next;
     }
+    if (!list) /* no frame is valid */
+        return TTR_OK;
     ttr_status status = write_in_order(remote, list, n, is_expired, error);
     keep_rest(remote, list, n);
     alloc_free(alloc, list, capacity, sizeof *list);

@@ -88,7 +88,9 @@ static void *open_library(void)
                        about.dli_fname);
         library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
-    return library ? library : dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    return library;
 }
 
 /* Loads the functions of libtracetta-trace, which stays loaded: its trace points live until the

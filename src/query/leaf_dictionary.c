@@ -7,14 +7,16 @@
 
 #include "query/leaf_vector.h"
 
-#define UNKNOWN 0u
-#define KNOWN 1u
+/* Knowledge about the result for a string.  TRUTH_IS_TRUE is the only one with its bit. */
+#define TRUTH_UNKNOWN 0u
+#define TRUTH_IS_OTHER 1u /* false, NULL, or a text */
+#define TRUTH_IS_TRUE 2u
 
 struct vector_dictionary {
     sqlite3_stmt *statement; /* SELECT of the function; its argument is the parameter ?1 */
     uint8_t type;            /* ttr_store_type of the results */
     int64_t *values;         /* results of the function, indexed by id of a string */
-    uint8_t *known;          /* KNOWN if values[id] has been computed, else UNKNOWN */
+    uint8_t *truth;          /* TRUTH_UNKNOWN until values[id] has been computed */
     size_t n;
 };
 
@@ -170,7 +172,7 @@ void dictionary_free(struct vector_dictionary *words)
         return;
     (void)sqlite3_finalize(words->statement);
     free(words->values);
-    free(words->known);
+    free(words->truth);
     free(words);
 }
 
@@ -221,12 +223,14 @@ static bool grow_results(struct vector_dictionary *words, size_t id)
 {
     const size_t n = 2 * id + 256;
     int64_t *values = realloc(words->values, n * sizeof *values);
-    words->values = values ? values : words->values;
-    uint8_t *known = values ? realloc(words->known, n) : NULL;
-    if (!known)
+    if (!values)
         return false;
-    memset(known + words->n, UNKNOWN, n - words->n);
-    words->known = known;
+    words->values = values;
+    uint8_t *truth = realloc(words->truth, n);
+    if (!truth)
+        return false;
+    memset(truth + words->n, TRUTH_UNKNOWN, n - words->n);
+    words->truth = truth;
     words->n = n;
     return true;
 }
@@ -245,9 +249,11 @@ static bool add_result(struct vector_program *program, struct vector_dictionary 
         program->is_full = true;
         return false;
     }
-    if (words->known[at] == UNKNOWN) {
-        words->values[at] = compute_result(program, words, id);
-        words->known[at] = KNOWN;
+    if (words->truth[at] == TRUTH_UNKNOWN) {
+        const int64_t value = compute_result(program, words, id);
+        const bool is_true = words->type != TTR_STORE_TEXT && vector_truth(words->type, value) == 1;
+        words->values[at] = value;
+        words->truth[at] = is_true ? TRUTH_IS_TRUE : TRUTH_IS_OTHER;
     }
     return true;
 }
@@ -258,10 +264,23 @@ void dictionary_evaluate(struct vector_program *program, struct vector_dictionar
     for (uint32_t i = 0; i < n;) {
         /* Use the cached results until a text has none. */
         const size_t known_n = words->n;
-        const uint8_t *const known = words->known;
+        const uint8_t *const truth = words->truth;
         const int64_t *const results = words->values;
-        for (size_t at; i < n && (at = get_index(ids[i])) < known_n && known[at] == KNOWN; i++)
+        for (size_t at; i < n && (at = get_index(ids[i])) < known_n && truth[at]; i++)
             values[i] = results[at];
+        if (i < n && !add_result(program, words, ids[i]))
+            return;
+    }
+}
+
+void dictionary_apply(struct vector_program *program, struct vector_dictionary *words,
+                      const int64_t *ids, uint32_t n, uint8_t *mask)
+{
+    for (uint32_t i = 0; i < n;) {
+        const size_t known_n = words->n;
+        const uint8_t *const truth = words->truth;
+        for (size_t at; i < n && (at = get_index(ids[i])) < known_n && truth[at]; i++)
+            mask[i] &= truth[at] / TRUTH_IS_TRUE;
         if (i < n && !add_result(program, words, ids[i]))
             return;
     }

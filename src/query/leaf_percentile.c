@@ -33,24 +33,27 @@ static int64_t order_real(int64_t bits)
 bool leaf_values_add(struct leaf *leaf, struct leaf_values *values, const uint32_t *groups,
                      const struct leaf_block *block)
 {
-    const int64_t *from = vector_evaluate(&leaf->program, values->op);
     const bool is_real = leaf->program.ops[values->op].type == TTR_STORE_REAL;
-    uint8_t mask[VECTOR_ROWS];
+    struct leaf_block kept;
+    uint32_t kept_groups[VECTOR_ROWS];
+    int64_t buffer[VECTOR_ROWS];
+    if (values->filter != SQL_NONE) {
+        leaf_filter(leaf, values->filter, block, groups, &kept, kept_groups);
+        block = &kept;
+        groups = kept_groups;
+    }
+    const int64_t *from = leaf_evaluate(leaf, values->op, block, buffer);
     if (!grow((void **)&values->value, &values->capacity, values->n + block->n,
               sizeof *values->value) ||
         (leaf->keys_n && !grow((void **)&values->group, &values->group_capacity,
                                values->n + block->n, sizeof *values->group)))
         return false;
-    memset(mask, 1, sizeof mask);
-    if (values->filter != SQL_NONE)
-        vector_apply(&leaf->program, values->filter, mask);
     size_t n = values->n;
-    for (uint32_t i = 0; i < block->n; i++) {
-        const uint32_t at = block->at[i];
-        values->value[n] = is_real ? order_real(from[at]) : from[at];
+    for (uint32_t k = 0; k < block->n; k++) {
+        values->value[n] = is_real ? order_real(from[k]) : from[k];
         if (leaf->keys_n)
-            values->group[n] = groups[i];
-        n += from[at] != TTR_STORE_NULL && mask[at];
+            values->group[n] = groups[k];
+        n += from[k] != TTR_STORE_NULL;
     }
     values->n = n;
     return true;

@@ -99,28 +99,41 @@ static void offer_row(struct leaf *leaf, const int64_t *keys, uint64_t row)
     }
 }
 
+/* Returns the first selected row from k on that can be among the first N; most rows are after them
+ * all by their first key, and need no heap. */
+static uint32_t skip_later_rows(const struct leaf *leaf, const int64_t *first_key, uint32_t k,
+                                uint32_t n)
+{
+    if (leaf->rows_n < leaf->limit || leaf->limit == 0 ||
+        leaf->program.ops[leaf->orders[0].op].type != TTR_STORE_INT)
+        return k;
+    const int64_t last = leaf->order_values[0];
+    if (leaf->orders[0].is_descending)
+        while (k < n && first_key[k] < last)
+            k++;
+    else
+        while (k < n && first_key[k] > last)
+            k++;
+    return k;
+}
+
 static bool add_top(struct leaf *leaf, const struct leaf_block *block)
 {
     const int64_t *values[SQL_TERMS_MAX];
-    const uint64_t first = leaf->program.row;
-    const bool is_integer = leaf->program.ops[leaf->orders[0].op].type == TTR_STORE_INT;
-    const bool is_descending = leaf->orders[0].is_descending;
+    int64_t buffer[VECTOR_ROWS];
     if (!reserve_rows(leaf, leaf->rows_n + block->n < leaf->limit ? leaf->rows_n + block->n
                                                                   : (size_t)leaf->limit + 1))
         return false;
-    for (uint32_t i = 0; i < leaf->orders_n; i++)
+    const int64_t *first_key = leaf_evaluate(leaf, leaf->orders[0].op, block, buffer);
+    for (uint32_t i = 1; i < leaf->orders_n; i++)
         values[i] = vector_evaluate(&leaf->program, leaf->orders[i].op);
-    for (uint32_t k = 0; k < block->n; k++) {
-        const uint32_t at = block->at[k];
+    for (uint32_t k = 0; (k = skip_later_rows(leaf, first_key, k, block->n)) < block->n; k++) {
+        const uint32_t at = block->is_all ? k : block->at[k];
         int64_t keys[SQL_TERMS_MAX];
-        keys[0] = values[0][at];
-        /* Fast path: most rows are after the first N and need no heap. */
-        if (is_integer && leaf->rows_n == leaf->limit && leaf->limit > 0 &&
-            (is_descending ? keys[0] < leaf->order_values[0] : keys[0] > leaf->order_values[0]))
-            continue;
+        keys[0] = first_key[k];
         for (uint32_t i = 1; i < leaf->orders_n; i++)
             keys[i] = values[i][at];
-        offer_row(leaf, keys, first + at);
+        offer_row(leaf, keys, leaf->program.row + at);
     }
     return true;
 }
@@ -132,7 +145,7 @@ bool leaf_rows_add(struct leaf *leaf, const struct leaf_block *block)
     if (!reserve_rows(leaf, leaf->rows_n + block->n))
         return false;
     for (uint32_t k = 0; k < block->n && leaf->rows_n < leaf->limit; k++)
-        leaf->rows[leaf->rows_n++] = leaf->program.row + block->at[k];
+        leaf->rows[leaf->rows_n++] = leaf->program.row + (block->is_all ? k : block->at[k]);
     return true;
 }
 

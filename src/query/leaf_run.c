@@ -15,7 +15,7 @@ void leaf_free(struct leaf *leaf)
     vector_free(&leaf->program);
     for (uint32_t i = 0; i < leaf->keys_n; i++) {
         value_map_free(&leaf->keys[i].map);
-        value_map_free(&leaf->keys[i].combined);
+        value_map_free(&leaf->keys[i].pairs);
         free(leaf->keys[i].values);
     }
     for (uint32_t i = 0; i < leaf->aggregates_n; i++) {
@@ -26,6 +26,8 @@ void leaf_free(struct leaf *leaf)
         free(aggregate->integer);
         free(aggregate->real);
     }
+    for (size_t i = 0; i < leaf->totals_n; i++)
+        leaf_totals_free(&leaf->totals[i]);
     for (size_t i = 0; i < leaf->values_n; i++) {
         free(leaf->values[i].group);
         free(leaf->values[i].value);
@@ -83,17 +85,25 @@ static void select_rows(struct leaf *leaf, struct leaf_block *block, bool is_cou
         vector_apply(program, leaf->inner, program->mask);
     if (program->has_lag)
         evaluate_lags(leaf);
+    block->n = program->n;
+    block->is_all = true;
+    if (leaf->inner == SQL_NONE && leaf->conditions_n == 0)
+        return;
     memcpy(mask, program->mask, program->n);
     for (uint32_t i = 0; i < leaf->conditions_n; i++)
         vector_apply(program, leaf->conditions[i], mask);
     uint32_t n = 0;
-    for (uint32_t i = 0; is_counted && i < program->n; i++)
+    for (uint32_t i = 0; i < program->n; i++)
         n += mask[i];
-    for (uint32_t i = 0; !is_counted && i < program->n; i++) {
+    block->n = n;
+    block->is_all = n == program->n;
+    if (is_counted || block->is_all)
+        return;
+    n = 0;
+    for (uint32_t i = 0; i < program->n; i++) {
         block->at[n] = (uint16_t)i;
         n += mask[i];
     }
-    block->n = n;
 }
 
 /* Narrows the rows by a condition that compares an ordered column with a constant. */

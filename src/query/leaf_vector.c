@@ -299,15 +299,6 @@ static void evaluate_reals(struct vector_program *program, struct vector_op *op,
 
 /* --- Logic --- */
 
-/* Returns 1 for true, 0 for false, NONE for NULL. */
-static int64_t truth(uint8_t type, int64_t value)
-{
-    if (value == NONE)
-        return NONE;
-    return type == REAL ? vector_bits_to_real(value) < 0 || vector_bits_to_real(value) > 0
-                        : value != 0;
-}
-
 static void evaluate_logic(struct vector_program *program, struct vector_op *op)
 {
     const uint32_t *operands = program->operands + op->operands;
@@ -316,7 +307,7 @@ static void evaluate_logic(struct vector_program *program, struct vector_op *op)
     const int64_t decisive = op->kind == VECTOR_OR;
     if (op->kind == VECTOR_NOT) {
         for (uint32_t i = 0; i < program->n; i++) {
-            const int64_t x = truth(left, a[i]);
+            const int64_t x = vector_truth(left, a[i]);
             op->values[i] = x == NONE ? NONE : !x;
         }
         return;
@@ -324,7 +315,7 @@ static void evaluate_logic(struct vector_program *program, struct vector_op *op)
     const int64_t *b = vector_evaluate(program, operands[1]);
     const uint8_t right = program->ops[operands[1]].type;
     for (uint32_t i = 0; i < program->n; i++) {
-        const int64_t x = truth(left, a[i]), y = truth(right, b[i]);
+        const int64_t x = vector_truth(left, a[i]), y = vector_truth(right, b[i]);
         op->values[i] = x == decisive || y == decisive ? decisive
                         : x == NONE || y == NONE       ? NONE
                                                        : !decisive;
@@ -359,7 +350,7 @@ static void evaluate_case(struct vector_program *program, struct vector_op *op)
         const uint8_t type = program->ops[operands[k - 2]].type;
         value = vector_evaluate(program, operands[k - 1]);
         for (uint32_t i = 0; i < program->n; i++)
-            if (truth(type, condition[i]) == 1)
+            if (vector_truth(type, condition[i]) == 1)
                 op->values[i] = value[i];
     }
 }
@@ -472,12 +463,19 @@ const int64_t *vector_evaluate(struct vector_program *program, uint32_t number)
 
 void vector_apply(struct vector_program *program, uint32_t condition, uint8_t *mask)
 {
+    const struct vector_op *op = &program->ops[condition];
+    if (op->kind == VECTOR_DICTIONARY) {
+        dictionary_apply(program, op->words,
+                         vector_evaluate(program, program->operands[op->operands]), program->n,
+                         mask);
+        return;
+    }
     const int64_t *value = vector_evaluate(program, condition);
-    if (program->ops[condition].type == REAL) {
+    if (op->type == REAL) {
         for (uint32_t i = 0; i < program->n; i++)
-            mask[i] &= truth(REAL, value[i]) == 1;
+            mask[i] &= vector_truth(REAL, value[i]) == 1;
         return;
     }
     for (uint32_t i = 0; i < program->n; i++)
-        mask[i] &= value[i] != 0 && value[i] != NONE;
+        mask[i] &= (uint64_t)value[i] << 1 != 0; /* neither 0 nor NULL */
 }

@@ -139,6 +139,15 @@ static inline int64_t vector_real_to_bits(double real)
     return value.bits;
 }
 
+/* Returns 1 for true, 0 for false, TTR_STORE_NULL for NULL. */
+static inline int64_t vector_truth(uint8_t type, int64_t value)
+{
+    if (value == TTR_STORE_NULL)
+        return TTR_STORE_NULL;
+    return type == TTR_STORE_REAL ? vector_bits_to_real(value) < 0 || vector_bits_to_real(value) > 0
+                                  : value != 0;
+}
+
 /* --- Lag and lead (leaf_lag.c) --- */
 
 /* Computes a lag, or copies a lead, for the block; key: NULL = one partition. */
@@ -163,6 +172,10 @@ void dictionary_free(struct vector_dictionary *words);
 /* Computes the function for n ids of strings. */
 void dictionary_evaluate(struct vector_program *program, struct vector_dictionary *words,
                          const int64_t *ids, uint32_t n, int64_t *values);
+
+/* As vector_apply, for n ids of strings. */
+void dictionary_apply(struct vector_program *program, struct vector_dictionary *words,
+                      const int64_t *ids, uint32_t n, uint8_t *mask);
 
 /* Returns true if all functions of an expression are scalar: no aggregate or window functions. */
 bool expression_has_only_scalar_functions(const struct sql *sql, uint32_t expression);

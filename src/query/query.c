@@ -2,6 +2,7 @@
  *
  * A leaf is a part of a statement that the column scan runs instead of SQLite (leaf.h). */
 #include "query/leaf.h"
+#include "query/query_edits.h"
 #include "query/query_intervals.h"
 #include "query/sql.h"
 
@@ -389,21 +390,30 @@ static uint64_t find_missing_table(const char *text, const char *message)
     return offset;
 }
 
-/* Sets the error of a statement that SQLite could not compile, or that has no words. `replaced` is
- * the text that was compiled instead of `sql`; NULL = `sql` itself. */
+/* Sets the error of a statement that SQLite could not compile, or that has no words.  `edits` are
+ * the replacements in `sql` before it was compiled. */
 static void set_compile_error(const ttr_query *query, int status, const char *sql,
-                              const char *replaced, ttr_error *error)
+                              const struct query_edits *edits, ttr_error *error)
 {
+    char text[sizeof error->text];
+    uint64_t offset;
     const char *message = status == SQLITE_OK ? "there is no statement" : sqlite3_errmsg(query->db);
-    const int at = status == SQLITE_OK || replaced ? -1 : sqlite3_error_offset(query->db);
+    const int at = status == SQLITE_OK ? -1 : sqlite3_error_offset(query->db);
+    if (status == SQLITE_ERROR && query_explain_macro(sql, text, sizeof text, &offset)) {
+        set_error(error, TTR_E_MISUSE, offset, text);
+        return;
+    }
     set_error(error, convert_sqlite_status(status),
-              at < 0 ? find_missing_table(sql, message) : (uint64_t)at, message);
+              at < 0 ? find_missing_table(sql, message)
+                     : query_edits_find_offset(edits, (size_t)at),
+              message);
 }
 
 ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **rest,
                               ttr_error *error)
 {
     const char *after = sql;
+    struct query_edits edits = {.n = 0};
     ttr_result *result = calloc(1, sizeof *result);
     if (!result) {
         set_error(error, TTR_E_NOMEM, 0, "out of memory");
@@ -414,25 +424,22 @@ ttr_result *ttr_query_prepare(ttr_query *query, const char *sql, const char **re
     query->results = result;
     /* The statement without leaves supplies the column names, and runs if a leaf cannot be
      * computed. */
-    char *replaced = query_expand_macros(query, sql, &after);
+    char *replaced = query_expand_macros(query, sql, &edits, &after);
     const int status = sqlite3_prepare_v2(query->db, replaced ? replaced : sql, -1, &result->plain,
                                           replaced ? NULL : &after);
     if (rest)
         *rest = after;
-    if (status != SQLITE_OK || !result->plain) {
-        set_compile_error(query, status, sql, replaced, error);
-        sqlite3_free(replaced);
-        ttr_result_free(result);
-        return NULL;
-    }
-    if (query->is_read_only && !is_select(result->plain)) {
+    bool is_ready = status == SQLITE_OK && result->plain;
+    if (!is_ready) {
+        set_compile_error(query, status, sql, &edits, error);
+    } else if (query->is_read_only && !is_select(result->plain)) {
         set_error(error, TTR_E_MISUSE, 0, "not authorized: only statements that return rows");
-        sqlite3_free(replaced);
-        ttr_result_free(result);
-        return NULL;
+        is_ready = false;
+    } else {
+        is_ready = prepare_expanded(result, replaced ? replaced : sql, error);
     }
-    const bool is_ready = prepare_expanded(result, replaced ? replaced : sql, error);
     sqlite3_free(replaced);
+    query_edits_free(&edits);
     if (is_ready)
         return result;
     ttr_result_free(result);

@@ -10,6 +10,7 @@
 #include <tracetta/query.h>
 
 struct leaf;
+struct query_edits;
 
 /* A compiled statement, an element of query->results. */
 struct ttr_result {
@@ -56,8 +57,13 @@ char *query_expand_literals(const ttr_query *query, const char *text);
 ttr_type query_declared_type(const ttr_result *result, size_t column);
 
 /* Replaces arg('key') and interval_intersect!(...) (query_macros.c).  Returns the statement, to be
- * freed with sqlite3_free, or NULL if it has none.  *rest is the text after it. */
-char *query_expand_macros(const ttr_query *query, const char *text, const char **rest);
+ * freed with sqlite3_free, or NULL if it has none.  *rest is the text after it.  `edits` has the
+ * replacements afterwards. */
+char *query_expand_macros(const ttr_query *query, const char *text, struct query_edits *edits,
+                          const char **rest);
+
+/* Describes the first macro with wrong arguments.  Returns false if the statement has none. */
+bool query_explain_macro(const char *text, char *message, size_t message_n, uint64_t *offset);
 
 /* Adds extract_arg (query_args.c).  Returns a status of SQLite. */
 int query_add_arg_function(ttr_query *query);

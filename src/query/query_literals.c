@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "query/query.h"
+#include "query/query_edits.h"
 #include "query/sql.h"
 
 /* Returns the nanoseconds of a unit of n bytes; 0 if it is not a unit. */
@@ -98,29 +99,21 @@ static bool is_beside_column(const ttr_query *query, const struct sql *sql, uint
 char *query_expand_literals(const ttr_query *query, const char *text)
 {
     struct sql sql;
-    sqlite3_str *out = NULL;
-    uint32_t copied = 0;
-    if (!sql_init(&sql, text)) {
-        sql_free(&sql);
-        return NULL;
+    struct query_edits edits = {.n = 0};
+    char *expanded = NULL;
+    if (sql_init(&sql, text)) {
+        for (uint32_t i = 0; sql.tokens[i].kind != SQL_END; i++) {
+            const struct sql_token *token = &sql.tokens[i];
+            int64_t value;
+            if (token->kind == SQL_STRING &&
+                parse_literal(query, text + token->at + 1, token->n - 2, &value) &&
+                is_beside_column(query, &sql, i))
+                query_edits_add(&edits, token->at, token->n,
+                                sqlite3_mprintf("%lld", (long long)value));
+        }
+        expanded = query_edits_apply(&edits, &sql, sql.tokens[sql.tokens_n - 1].at);
     }
-    for (uint32_t i = 0; sql.tokens[i].kind != SQL_END; i++) {
-        const struct sql_token *token = &sql.tokens[i];
-        int64_t value;
-        if (token->kind != SQL_STRING ||
-            !parse_literal(query, text + token->at + 1, token->n - 2, &value) ||
-            !is_beside_column(query, &sql, i))
-            continue;
-        if (!out)
-            out = sqlite3_str_new(query->db);
-        sqlite3_str_append(out, text + copied, (int)(token->at - copied));
-        sqlite3_str_appendf(out, "%lld", (long long)value);
-        copied = token->at + token->n;
-    }
-    if (out) {
-        const uint32_t end = sql.tokens[sql.tokens_n - 1].at;
-        sqlite3_str_append(out, text + copied, (int)(end - copied));
-    }
+    query_edits_free(&edits);
     sql_free(&sql);
-    return out ? sqlite3_str_finish(out) : NULL;
+    return expanded;
 }

@@ -1,13 +1,15 @@
-/* Parts of a statement that are no SQL, replaced before SQLite sees it:
+/* Parts of a statement that are not SQL, replaced before SQLite sees it:
  *
  *     arg('key')                           extract_arg(arg_set_id, 'key')
  *     interval_intersect!((a, b), (utid))  a table: query_intervals.c
  *
  * Tables of interval_intersect are names or parenthesised SELECTs.  They run as statements of their
  * own, which get the common table expressions before them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "query/query.h"
+#include "query/query_edits.h"
 #include "query/sql.h"
 
 #define TABLES_MAX 5u
@@ -141,11 +143,12 @@ static char *make_table_statement(const ttr_query *query, const struct sql *sql,
     return sqlite3_str_finish(out);
 }
 
-/* Appends "(SELECT ts, dur, id_0, id_1, key_0 AS utid FROM tracetta_intervals(1, '...', '...'))".
+/* Returns "(SELECT ts, dur, id_0, id_1, key_0 AS utid FROM tracetta_intervals(1, '...', '...'))".
  */
-static void append_intersection(sqlite3_str *out, const ttr_query *query, const struct sql *sql,
-                                const struct macro *macro, uint32_t token)
+static char *make_intersection(const ttr_query *query, const struct sql *sql,
+                               const struct macro *macro, uint32_t token)
 {
+    sqlite3_str *out = sqlite3_str_new(query->db);
     sqlite3_str_appendall(out, "(SELECT ts, dur");
     for (uint32_t i = 0; i < macro->tables_n; i++)
         sqlite3_str_appendf(out, ", id_%u", i);
@@ -160,46 +163,87 @@ static void append_intersection(sqlite3_str *out, const ttr_query *query, const 
         sqlite3_free(statement);
     }
     sqlite3_str_appendall(out, "))");
+    return sqlite3_str_finish(out);
+}
+
+/* Returns true for "arg(", which is not the function of another name. */
+static bool is_arg_call(const struct sql *sql, uint32_t token)
+{
+    return sql_is_word(sql, token, "arg") && sql_is_symbol(sql, token + 1, "(") &&
+           (token == 0 || !sql_is_symbol(sql, token - 1, "."));
 }
 
 /* Returns true for "arg('key')". */
 static bool is_arg(const struct sql *sql, uint32_t token)
 {
-    return sql_is_word(sql, token, "arg") && sql_is_symbol(sql, token + 1, "(") &&
-           sql->tokens[token + 2].kind == SQL_STRING && sql_is_symbol(sql, token + 3, ")") &&
-           (token == 0 || !sql_is_symbol(sql, token - 1, "."));
+    return is_arg_call(sql, token) && sql->tokens[token + 2].kind == SQL_STRING &&
+           sql_is_symbol(sql, token + 3, ")");
 }
 
-char *query_expand_macros(const ttr_query *query, const char *text, const char **rest)
+char *query_expand_macros(const ttr_query *query, const char *text, struct query_edits *edits,
+                          const char **rest)
 {
     struct sql sql;
     struct macro macro;
-    sqlite3_str *out = NULL;
-    uint32_t copied = 0;
     if (!sql_init(&sql, text)) {
         sql_free(&sql);
         return NULL;
     }
     for (uint32_t i = 0; sql.tokens[i].kind != SQL_END; i++) {
-        const bool has_arg = is_arg(&sql, i);
-        if (!has_arg && !parse_intersection(&sql, i, &macro))
-            continue;
-        if (!out)
-            out = sqlite3_str_new(query->db);
-        sqlite3_str_append(out, text + copied, (int)(sql.tokens[i].at - copied));
-        if (has_arg) {
-            sqlite3_str_appendall(out, "extract_arg(arg_set_id, ");
-            append_tokens(out, &sql, (struct part){i + 2, i + 4});
+        const struct sql_token *first = &sql.tokens[i];
+        char *replacement;
+        if (is_arg(&sql, i)) {
+            const struct sql_token *key = &sql.tokens[i + 2];
+            replacement =
+                sqlite3_mprintf("extract_arg(arg_set_id, %.*s)", (int)key->n, text + key->at);
+            i += 3;
+        } else if (parse_intersection(&sql, i, &macro)) {
+            replacement = make_intersection(query, &sql, &macro, i);
+            i = macro.end - 1;
         } else {
-            append_intersection(out, query, &sql, &macro, i);
+            continue;
         }
-        i = has_arg ? i + 3 : macro.end - 1;
-        copied = sql.tokens[i].at + sql.tokens[i].n;
+        query_edits_add(edits, first->at, sql.tokens[i].at + sql.tokens[i].n - first->at,
+                        replacement);
     }
     const uint32_t end = sql.tokens[sql.tokens_n - 1].at;
+    char *expanded = query_edits_apply(edits, &sql, end);
     *rest = text + end + (text[end] == ';');
-    if (out)
-        sqlite3_str_append(out, text + copied, (int)(end - copied));
     sql_free(&sql);
-    return out ? sqlite3_str_finish(out) : NULL;
+    return expanded;
+}
+
+bool query_explain_macro(const char *text, char *message, size_t message_n, uint64_t *offset)
+{
+    struct sql sql;
+    struct macro macro;
+    bool is_found = false;
+    if (sql_init(&sql, text))
+        for (uint32_t i = 0; sql.tokens[i].kind != SQL_END && !is_found; i++) {
+            const bool is_call = is_arg_call(&sql, i) && !is_arg(&sql, i);
+            const bool has_name =
+                is_call && sql_is_symbol(&sql, i + 3, ")") && (sql.tokens[i + 2].kind == SQL_WORD);
+            const struct sql_token *about = &sql.tokens[is_call ? i + 2 : i];
+            is_found = is_call ||
+                       ((sql_is_word(&sql, i, "interval_intersect") ||
+                         sql_is_word(&sql, i, "_interval_intersect")) &&
+                        sql_is_symbol(&sql, i + 1, "!") && !parse_intersection(&sql, i, &macro));
+            if (!is_found)
+                continue;
+            *offset = about->at;
+            if (has_name)
+                (void)snprintf(message, message_n,
+                               "the name of an argument is a text in quotes: use arg('%.*s')",
+                               (int)about->n, text + about->at);
+            else if (is_call)
+                (void)snprintf(message, message_n,
+                               "arg has one argument, a text in quotes: use arg('key')");
+            else
+                (void)snprintf(message, message_n,
+                               "interval_intersect! has a list of one to %u tables and a list of "
+                               "up to %u columns: use interval_intersect!((a, b), (utid))",
+                               TABLES_MAX, KEYS_MAX);
+        }
+    sql_free(&sql);
+    return is_found;
 }

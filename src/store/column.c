@@ -136,6 +136,14 @@ bool column_make_room(struct column *column)
     return column->tail != NULL;
 }
 
+void column_add(struct column *column, int64_t number)
+{
+    for (size_t i = 0; i < column->blocks_n; i++)
+        column->blocks[i].base += number;
+    for (size_t i = 0; i < column->tail_n; i++)
+        column->tail[i] += number;
+}
+
 #define DECODE(type)                                                                        \
     do {                                                                                    \
         const type *numbers = (const type *)block->data + from;                             \
@@ -151,10 +159,11 @@ bool column_make_room(struct column *column)
 static void read_block(const struct column_block *block, size_t from, size_t n, int64_t *values)
 {
     const uint64_t base = (uint64_t)block->base;
+    const int64_t only = block->has_null ? TTR_STORE_NULL : block->base;
     switch (block->width) {
     case 0:
         for (size_t i = 0; i < n; i++)
-            values[i] = block->has_null ? TTR_STORE_NULL : block->base;
+            values[i] = only;
         break;
     case 1:
         DECODE(uint8_t);

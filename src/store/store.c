@@ -141,8 +141,6 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
     store->has_track_numbers = (store->has_slices || store->has_counters) &&
                                (store_wants_column(store, "track_id") ||
                                 is_any_wanted(store, track_tables, sizeof track_tables));
-    /* Track numbers must not depend on which tables the store has. */
-    store->has_counters |= store->has_track_numbers;
     store->has_states = is_any_wanted(store, state_tables, sizeof state_tables);
     for (size_t i = 0; options && options->names && options->names[i]; i++)
         if (!is_table_name(options->names[i]) && !add_class(store, options->names[i]))
@@ -194,8 +192,11 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->classes, store->classes_capacity, sizeof *store->classes);
     alloc_free(alloc, store->class_of_name, store->class_of_name_n, sizeof *store->class_of_name);
     alloc_free(alloc, store->slices, store->slices_capacity, sizeof *store->slices);
+    alloc_free(alloc, store->ends, store->ends_capacity, sizeof *store->ends);
     alloc_free(alloc, store->thread_tracks, store->thread_tracks_n, sizeof *store->thread_tracks);
     alloc_free(alloc, store->tracks, store->tracks_capacity, sizeof *store->tracks);
+    alloc_free(alloc, store->counter_tracks, store->counter_tracks_capacity,
+               sizeof *store->counter_tracks);
     alloc_free(alloc, store->process_of, store->process_of_n, sizeof *store->process_of);
     alloc_free(alloc, store->flows, store->flows_capacity, sizeof *store->flows);
     store_states_free(store);

@@ -15,7 +15,8 @@
 
 #define STORE_BLOCK 1024u
 #define STORE_COLUMNS_MAX 512u
-#define FIELDS_CACHED 32u /* fields of an event class with known columns */
+#define TRACKS_MAX (UINT32_MAX / 2 - 1) /* of slices, and as many of counters */
+#define FIELDS_CACHED 32u               /* fields of an event class with known columns */
 
 /* --- Columns (column.c) --- */
 
@@ -68,6 +69,9 @@ TTR_MUST static inline bool column_append(struct column *column, int64_t value)
     column->rows++;
     return true;
 }
+
+/* Adds a number to all values of a column, none of which is NULL. */
+void column_add(struct column *column, int64_t number);
 
 void column_read(const struct column *column, uint64_t row, size_t n, int64_t *values);
 
@@ -124,6 +128,16 @@ struct raw_slice {
     uint64_t event;  /* row of its first event */
     uint32_t track, name, category, thread;
     uint32_t outer; /* index + 1 of the open slice that encloses it; 0 = none */
+    /* slices of a begin: row of its end - row of the begin, or 1 while it is open; 0 = a complete
+     * span or an instant */
+    int32_t length;
+};
+
+/* An end without a begin. */
+struct raw_end {
+    int64_t ts;
+    uint64_t event; /* row of the event */
+    uint32_t track;
 };
 
 enum track_kind {
@@ -136,12 +150,14 @@ enum track_kind {
 };
 
 struct raw_track {
+    int64_t latest;      /* time of the latest begin or end; INT64_MIN = none */
     uint64_t counter_id; /* counters: id among the counters of this name */
     uint32_t thread, name;
-    uint32_t series; /* counters: name of the series */
-    uint32_t open;   /* index + 1 of the innermost open slice; 0 = none */
-    uint32_t cpu;    /* valid for TRACK_CPU and TRACK_CPU_COUNTER */
-    uint8_t kind;    /* enum track_kind */
+    uint32_t series;    /* counters: name of the series */
+    uint32_t open;      /* index + 1 of the innermost open slice; 0 = none */
+    uint32_t cpu;       /* valid for TRACK_CPU and TRACK_CPU_COUNTER */
+    uint8_t kind;       /* enum track_kind */
+    bool is_disordered; /* a begin or end was earlier than the one before it */
 };
 
 struct raw_flow {
@@ -160,7 +176,8 @@ struct raw_class {
 };
 
 struct raw_field {
-    uint64_t events;
+    uint64_t events; /* number of events that have it, once or more */
+    uint64_t latest; /* number of the latest of these events among those of the class, from 1 */
     uint32_t class, name;
     uint8_t type; /* ttr_type of the first value */
 };
@@ -256,13 +273,16 @@ struct ttr_store {
     bool has_event_tables;          /* tables need each event: args, log or loss */
     /* kinds of events that the wanted tables need */
     bool has_slices, has_flows, has_counters, has_states, has_classes, has_samples;
-    bool has_track_numbers; /* tracks are shown: those of slices and counters are both added */
+    bool has_track_numbers; /* numbers of tracks are shown: they count all tracks of slices */
     bool is_disordered;     /* an event was earlier than the one before it */
     uint32_t *process_of;   /* upid + 1 of each thread, at the end of the trace; 0 = unknown */
     size_t process_of_n;
     /* slices */
     struct raw_slice *slices;
     size_t slices_n, slices_capacity;
+    bool has_spans; /* a slice with a duration comes from one event */
+    struct raw_end *ends;
+    size_t ends_n, ends_capacity;
     uint32_t *thread_tracks; /* number of the track of each thread, + 1; 0 = none */
     size_t thread_tracks_n;
     struct raw_track *tracks;
@@ -272,7 +292,10 @@ struct ttr_store {
     size_t flows_n, flows_capacity;
     struct store_kinds seen; /* tables class and field */
     struct store_samples samples;
-    /* counters */
+    /* counters: their tracks are numbered after those of slices */
+    struct raw_track *counter_tracks;
+    size_t counter_tracks_n, counter_tracks_capacity;
+    uint32_t counter_tracks_from; /* number of the first one in table counter */
     struct pair_map counter_ids;
     struct store_states states; /* scheduling */
     /* a loaded store */
@@ -299,6 +322,13 @@ TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event);
 TTR_MUST bool store_add_slice(ttr_store *store, const ttr_event *event);
 
+/* Sets the end of an open slice. */
+void store_close_slice(struct raw_slice *slice, int64_t ts, uint64_t event);
+
+/* Pairs begins and ends again on tracks that are not in order of time (store_pairing.c). Returns
+ * false if memory is exhausted. */
+TTR_MUST bool store_pair_again(ttr_store *store);
+
 /* Adds the track of a span, instant or flow event, and no slice. Returns false if memory is
  * exhausted. */
 TTR_MUST bool store_number_slice_track(ttr_store *store, const ttr_event *event);
@@ -316,6 +346,7 @@ void store_samples_init(ttr_store *store);
 void store_samples_free(ttr_store *store);
 TTR_MUST bool store_end_tracks(ttr_store *store);
 TTR_MUST bool store_add_counter(ttr_store *store, const ttr_event *event);
+void store_end_counters(ttr_store *store);
 TTR_MUST bool store_add_state(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_states(ttr_store *store);
 void store_states_init(ttr_store *store);
@@ -324,7 +355,6 @@ TTR_MUST bool store_end_threads(ttr_store *store);
 TTR_MUST bool store_end_reports(ttr_store *store, ttr_reader *in);
 
 /* Return the number of a track; UINT32_MAX if memory is exhausted (store_tracks.c). */
-uint32_t store_add_track(ttr_store *store, const struct raw_track *made);
 uint32_t store_add_thread_track(ttr_store *store, const ttr_event *event);
 /* A track per provider and id: begin and end may have different names. */
 uint32_t store_find_async_track(ttr_store *store, const ttr_event *event);

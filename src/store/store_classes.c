@@ -52,7 +52,7 @@ bool store_add_to_classes(ttr_store *store, const ttr_event *event)
     const uint32_t class = find_class(store, original.provider, original.name);
     if (class == UINT32_MAX)
         return false;
-    store->seen.classes[class].events++;
+    const uint64_t number = ++store->seen.classes[class].events;
     if (!store->tables[STORE_FIELD].is_wanted)
         return true;
     for (uint32_t n = ttr_event_fields(store->fields, &original, &field); n > 0;
@@ -64,7 +64,8 @@ bool store_add_to_classes(ttr_store *store, const ttr_event *event)
             if (known == UINT32_MAX)
                 return false;
             struct raw_field *seen = &store->seen.fields[known];
-            seen->events++;
+            seen->events += seen->latest != number;
+            seen->latest = number;
             seen->type = seen->type ? seen->type : field[i].value.type;
         }
     return true;
@@ -89,26 +90,41 @@ static bool add_declared_fields(ttr_store *store, uint32_t class, const ttr_even
     return true;
 }
 
-/* Returns the class of a declared name: one that has events, or a new one. */
-static uint32_t find_declared_class(ttr_store *store, ttr_text name)
+/* Collects the first class of each name. Returns false if memory is exhausted. */
+static bool index_names(const struct store_kinds *kinds, struct pair_map *names)
+{
+    for (uint32_t i = 0; i < kinds->classes_n; i++)
+        if (!pair_map_get(names, kinds->classes[i].name, 0) &&
+            !pair_map_put(names, kinds->classes[i].name, 0, i))
+            return false;
+    return true;
+}
+
+/* Returns the class of a declared name: one that has events, or a new one; UINT32_MAX if memory is
+ * exhausted. */
+static uint32_t find_declared_class(ttr_store *store, struct pair_map *names, ttr_text name)
 {
     const ttr_id id = ttr_text_add(store->t, name.p, name.n);
-    for (size_t i = 0; i < store->seen.classes_n; i++)
-        if (store->seen.classes[i].name == id)
-            return (uint32_t)i;
-    return find_class(store, 0, id);
+    const uint32_t *known = pair_map_get(names, id, 0);
+    if (known)
+        return *known;
+    const uint32_t class = find_class(store, 0, id);
+    return class != UINT32_MAX && pair_map_put(names, id, 0, class) ? class : UINT32_MAX;
 }
 
 static bool add_declared_classes(ttr_store *store, ttr_reader *in)
 {
+    struct pair_map names; /* names to classes */
     ttr_event_class about = {.size = sizeof about};
-    for (size_t i = 0; ttr_reader_class(in, 0, i, &about); i++) {
-        const uint32_t class = find_declared_class(store, about.name);
-        if (class == UINT32_MAX ||
-            (store->tables[STORE_FIELD].is_wanted && !add_declared_fields(store, class, &about)))
-            return false;
+    pair_map_init(&names, store->alloc);
+    bool is_fine = index_names(&store->seen, &names);
+    for (size_t i = 0; is_fine && ttr_reader_class(in, 0, i, &about); i++) {
+        const uint32_t class = find_declared_class(store, &names, about.name);
+        is_fine = class != UINT32_MAX && (!store->tables[STORE_FIELD].is_wanted ||
+                                          add_declared_fields(store, class, &about));
     }
-    return true;
+    pair_map_free(&names);
+    return is_fine;
 }
 
 static bool write_classes(ttr_store *store)

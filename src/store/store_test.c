@@ -172,6 +172,47 @@ static void spans_that_come_at_their_end_are_nested(void **state)
     ttr_store_free(store);
 }
 
+static void begins_at_the_end_of_the_file_belong_to_earlier_ends(void **state)
+{
+    (void)state;
+    add(TTR_KIND_END, "inner", 20);
+    add(TTR_KIND_BEGIN, "next", 30);
+    add(TTR_KIND_END, "next", 40);
+    add(TTR_KIND_END, "outer", 50);
+    add(TTR_KIND_BEGIN, "last", 60);
+    add(TTR_KIND_BEGIN, "outer", 10);
+    add(TTR_KIND_BEGIN, "inner", 10);
+    ttr_store *store = build();
+    static const char *const names[] = {"outer", "inner", "next", "last"};
+    const int64_t dur[] = {40, 10, 10, -1}, depth[] = {0, 1, 1, 0};
+    for (uint64_t i = 0; i < 4; i++) {
+        assert_string_equal(text_cell(store, "slice", "name", i), names[i]);
+        assert_int_equal(cell(store, "slice", "dur", i), dur[i]);
+        assert_int_equal(cell(store, "slice", "depth", i), depth[i]);
+    }
+    ttr_store_free(store);
+}
+
+static void slices_at_equal_times_nest_as_they_were_written(void **state)
+{
+    (void)state;
+    add(TTR_KIND_BEGIN, "before", 10);
+    add(TTR_KIND_END, "before", 10);
+    add(TTR_KIND_BEGIN, "outer", 10);
+    add(TTR_KIND_BEGIN, "inner", 20);
+    add(TTR_KIND_END, "inner", 20);
+    add(TTR_KIND_END, "outer", 20);
+    add(TTR_KIND_INSTANT, "after", 20);
+    ttr_store *store = build();
+    static const char *const names[] = {"before", "outer", "inner", "after"};
+    const int64_t depth[] = {0, 0, 1, 0};
+    for (uint64_t i = 0; i < 4; i++) {
+        assert_string_equal(text_cell(store, "slice", "name", i), names[i]);
+        assert_int_equal(cell(store, "slice", "depth", i), depth[i]);
+    }
+    ttr_store_free(store);
+}
+
 static void async_spans_end_by_their_id(void **state)
 {
     (void)state;
@@ -443,6 +484,34 @@ static void updated_store_has_the_tables_so_far(void **state)
     memory_events_free(all, sizeof all / sizeof *all);
 }
 
+/* Also if a track of slices occurs after an update that has numbered the tracks of counters. */
+static void tracks_of_counters_are_numbered_after_those_of_slices(void **state)
+{
+    (void)state;
+    ttr_error error;
+    ttr_batch batch;
+    for (unsigned i = 0; i < 3; i++) {
+        memory_event_fields(t, add(TTR_KIND_COUNTER, "counter", 10 + 2 * i), 2);
+        add(TTR_KIND_INSTANT, "moment", 11 + 2 * i)->thread = i + 1;
+    }
+    const struct memory_events list = {
+        .event = events, .n = events_n, .order = TTR_ORDER_TIME, .batch_max = 2};
+    ttr_reader *reader = memory_reader(t, &list);
+    ttr_store *store = ttr_store_new(t, NULL, &error);
+    for (int64_t threads = 1; ttr_read(reader, &batch, &error) == TTR_OK; threads++) {
+        assert_int_equal(ttr_store_add(store, &batch, &error), TTR_OK);
+        assert_int_equal(ttr_store_update(store, reader, false, &error), TTR_OK);
+        for (int64_t row = 0; row < 2 * threads; row++) {
+            assert_int_equal(cell(store, "counter", "track_id", (uint64_t)row), threads + row % 2);
+            assert_string_equal(text_cell(store, "track", "type", (uint64_t)(threads + row % 2)),
+                                "counter_track");
+        }
+    }
+    ttr_close(reader);
+    ttr_store_free(store);
+    memory_events_free(events, events_n);
+}
+
 /* --- Saved stores --- */
 
 static const ttr_text key = {"trace.fxt 1", 11};
@@ -646,11 +715,17 @@ int main(void)
         cmocka_unit_test_setup_teardown(flows_connect_the_innermost_slices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(interpreted_flows_lead_to_the_next_slice_in_any_input,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(begins_at_the_end_of_the_file_belong_to_earlier_ends,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slices_at_equal_times_nest_as_they_were_written, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(classes_have_their_events, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wakes_end_sleeping_states, set_up, tear_down),
         cmocka_unit_test_setup_teardown(runs_that_lose_their_end_have_no_duration, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(updated_store_has_the_tables_so_far, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tracks_of_counters_are_numbered_after_those_of_slices,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_named_tables_are_filled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unnamed_columns_have_no_values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(saved_store_is_loaded_with_equal_values, set_up, tear_down),

@@ -1,7 +1,8 @@
-/* Tracks: lanes of slices and series of counters, numbered together, and the tables of their kinds.
+/* Tracks: lanes of slices and series of counters, and the tables of their kinds.
  *
- * Table track has all of them.  Each kind has a table of its own, with Perfetto's name, and the
- * number of its thread, process or CPU. */
+ * Table track has all of them: those of slices, then those of counters, each in the order in which
+ * they occur. So their numbers do not depend on the tables that the store has.  Each kind has a
+ * table of its own, with Perfetto's name, and the number of its thread, process or CPU. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,13 +13,14 @@
 
 /* --- Finding --- */
 
-uint32_t store_add_track(ttr_store *store, const struct raw_track *made)
+static uint32_t add_track(ttr_store *store, const struct raw_track *made)
 {
-    if (store->tracks_n >= UINT32_MAX - 1 ||
+    if (store->tracks_n >= TRACKS_MAX ||
         !alloc_reserve(store->alloc, (void **)&store->tracks, &store->tracks_capacity,
                        store->tracks_n + 1, sizeof *store->tracks))
         return UINT32_MAX;
     store->tracks[store->tracks_n] = *made;
+    store->tracks[store->tracks_n].latest = INT64_MIN;
     return (uint32_t)store->tracks_n++;
 }
 
@@ -28,7 +30,7 @@ static uint32_t find_track(ttr_store *store, uint64_t a, uint64_t b, const struc
     const uint32_t *known = pair_map_get(&store->track_ids, a, b);
     if (known)
         return *known;
-    const uint32_t track = store_add_track(store, made);
+    const uint32_t track = add_track(store, made);
     return track != UINT32_MAX && pair_map_put(&store->track_ids, a, b, track) ? track : UINT32_MAX;
 }
 
@@ -92,13 +94,13 @@ struct track_cells {
     int64_t id, name, type, utid, upid, cpu, series, counter_id;
 };
 
-static struct track_cells get_track_cells(const ttr_store *store, size_t i)
+static struct track_cells get_track_cells(const ttr_store *store, const struct raw_track *track,
+                                          size_t i)
 {
     static const char *const types[] = {
         [TRACK_THREAD] = "thread_track",   [TRACK_ASYNC] = "async_track",
         [TRACK_CPU] = "cpu_track",         [TRACK_OTHER] = "track",
         [TRACK_COUNTER] = "counter_track", [TRACK_CPU_COUNTER] = "cpu_counter_track"};
-    const struct raw_track *track = &store->tracks[i];
     const bool is_counter = track->kind >= TRACK_COUNTER,
                is_of_cpu = track->kind == TRACK_CPU || track->kind == TRACK_CPU_COUNTER;
     const char *type = types[track->kind];
@@ -154,11 +156,13 @@ static bool append_kinds(ttr_store *store, const struct track_cells *cells, uint
 
 bool store_end_tracks(ttr_store *store)
 {
-    for (size_t i = 0; i < store->tracks_n; i++) {
-        const struct track_cells cells = get_track_cells(store, i);
+    const size_t slices_n = store->tracks_n;
+    for (size_t i = 0; i < slices_n + store->counter_tracks_n; i++) {
+        const struct raw_track *track =
+            i < slices_n ? &store->tracks[i] : &store->counter_tracks[i - slices_n];
+        const struct track_cells cells = get_track_cells(store, track, i);
         const int64_t row[] = {cells.id, cells.name, cells.type, cells.utid, cells.upid, cells.cpu};
-        if (!store_append(store, STORE_TRACK, row) ||
-            !append_kinds(store, &cells, store->tracks[i].kind))
+        if (!store_append(store, STORE_TRACK, row) || !append_kinds(store, &cells, track->kind))
             return false;
     }
     return true;

@@ -57,6 +57,7 @@ static void empty_ended_tables(ttr_store *store)
 bool store_end_tables(ttr_store *store, ttr_reader *in)
 {
     empty_ended_tables(store);
+    store_end_counters(store);
     return store_end_threads(store) && store_end_slices(store) && store_end_tracks(store) &&
            store_end_states(store) && store_end_classes(store, in) && store_end_samples(store) &&
            store_end_reports(store, in);

@@ -256,7 +256,7 @@ static bool begin_session(const struct trace_message *welcome, const int fds[TRA
 /* Connects to the manager at a socket. Returns false if that fails. */
 static bool connect_to(const char *path)
 {
-    struct trace_message welcome;
+    struct trace_message welcome = {0};
     int fds[TRACE_WELCOME_FDS] = {-1, -1, -1};
     trace_session.socket_fd = open_socket(path);
     if (trace_session.socket_fd < 0)

@@ -119,8 +119,10 @@ static void add_item(struct painter *painter, uint64_t i)
         return;
     union view_summary summary;
     if (painter->is_counter) {
-        memcpy(&summary.low, &name, sizeof name);
-        summary.high = summary.low;
+        float value;
+        memcpy(&value, &name, sizeof value);
+        summary.low = value;
+        summary.high = value;
     } else {
         summary.length = (float)length;
         summary.name = name;

@@ -162,6 +162,21 @@ says "unknown_argument_is_null" "^0$" "$tracetta" query -q --format=tsv "$work/t
 says "histogram_counts_between_powers_of_two" '^\[\[null,0,1\],\[0,1,2\],\[1,2,1\],\[2,4,2\],\[4,8,0\],\[8,16,1\]\]$' \
     "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT histogram(column1) h FROM (VALUES (0), (0.5), (1), (2), (3), (8), (-1), (NULL))"
 
+# An event that has a field twice is one event of the field; table args has both.
+says "events_of_a_field_are_counted_once" "^[1-9][0-9]*	0$" "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT (SELECT count(*) FROM (SELECT 1 FROM args GROUP BY arg_set_id, key HAVING count(*) > 1)),
+    (SELECT sum(f.events) FROM field f) - (SELECT count(*) FROM (SELECT DISTINCT arg_set_id, key FROM args))"
+
+# Declared classes are found by name: the time of the question stays near that of reading the metadata.
+mkdir "$work/classes" && awk 'BEGIN {
+    print "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream { event.header := struct { integer { size = 32; align = 8; } id; }; };"
+    for (i = 0; i < 80000; i++) print "event { id = " i "; name = \"e" i "\"; };" }' >"$work/classes/metadata"
+: >"$work/classes/stream"
+TIMEFORMAT=%U
+reading=$( { time "$tracetta" query -q --no-cache "$work/classes" "SELECT 1 x" >"$work/.out"; } 2>&1)
+asking=$( { time "$tracetta" query -q --no-cache --format=tsv "$work/classes" "SELECT count(*) n FROM class" >"$work/.out"; } 2>&1)
+[ "$(tail -n 1 "$work/.out")" = 80000 ] && awk -v a="$asking" -v b="$reading" 'BEGIN { exit !(a < 3 * b + 0.2) }'
+verdict "classes_are_found_in_linear_time" $? "$asking s, $reading s for the metadata alone"
+
 # Inputs with names are schemas.
 "$generate" --events 2000 --seed 6 --mix bench "$work/u.fxt" || exit 1
 query --format=tsv "SELECT name, count(*), sum(dur) FROM slice GROUP BY 1 ORDER BY 1" | tail -n +2 | sed 's/^/a\t/' >"$work/expected"
@@ -179,6 +194,24 @@ refuses "reserved_schema_is_refused" 3 "a schema has a name" "$tracetta" query m
 verdict "standard_input_is_read" $? "$(cat "$work/found")"
 
 refuses "wrong_column_names_the_nearest" 2 "no such column: nme \(did you mean name" "$tracetta" query "$work/t.fxt" "SELECT nme FROM slice"
+refuses "argument_without_quotes_is_explained" 2 "use arg\('key_5'\)" "$tracetta" query "$work/t.fxt" "SELECT arg(key_5) FROM slice"
+refuses "intersection_of_six_tables_is_explained" 2 "a list of one to 5 tables" "$tracetta" query "$work/t.fxt" \
+    "SELECT count(*) FROM interval_intersect!((slice, slice, slice, slice, slice, slice), (utid))"
+refuses "caret_after_a_macro_is_below_the_column" 2 '^ {26}\^$' "$tracetta" query "$work/t.fxt" "SELECT arg('key_5'), 1, nope FROM slice"
+for format in table csv tsv json markdown; do
+    refuses "statement_that_fails_at_once_prints_no_head_as_$format" 2 "integer overflow" \
+        "$tracetta" query --format=$format "$work/t.fxt" "SELECT abs(-9223372036854775807 - 1) n"
+done
+# Names of columns are the text of the statement, although durations and arguments are replaced in it.
+echo "arg('key_5'),dur > '5us',max(dur > '1us'),ms,x" >"$work/expected"
+same "columns_have_the_text_of_the_statement_as_names" "$work/expected" \
+    "$tracetta" query -q --format=csv "$work/t.fxt" "SELECT arg('key_5'), dur > '5us', max(dur > '1us')  , max(arg('key_5')) ms, '1s' < dur AS x FROM slice WHERE 0 GROUP BY 1"
+printf '%s\n' "arg('a'),(SELECT arg('b') FROM slice)" , >"$work/expected"
+same "columns_of_each_part_keep_their_order" "$work/expected" \
+    "$tracetta" query -q --format=csv "$work/t.fxt" "SELECT DISTINCT arg('a'), (SELECT arg('b') FROM slice) FROM slice UNION SELECT NULL, arg('c') FROM slice ORDER BY arg('a')"
+refuses "output_needs_a_statement" 2 "output needs a statement" "$tracetta" query "$work/t.fxt" -o "$work/none.parquet"
+refuses "format_needs_a_statement" 2 "format needs a statement" "$tracetta" query "$work/t.fxt" --format=csv
+refuses "window_of_no_time_is_refused" 2 "a duration above 0" "$tracetta" query --window=0s "$work/t.fxt" "SELECT 1 x"
 refuses "caret_is_below_the_missing_table" 2 '^                +\^$' "$tracetta" query "$work/t.fxt" "SELECT 1 FROM slic"
 refuses "wrong_statement_has_a_caret" 2 '\^' "$tracetta" query "$work/t.fxt" "SELEC 1 x"
 refuses "control_characters_of_a_statement_are_escaped" 2 "^  SELECT nope, '.x1b\[31m'\$" "$tracetta" query "$work/t.fxt" $'SELECT nope, \'\x1b[31m\''

@@ -113,6 +113,15 @@ static int answer(struct query_work *work, const char *sql)
     return query_work_warn(work, outcome);
 }
 
+/* Reports an option that needs a statement. Returns OUTCOME_FINE if there is none. */
+static int check_listing(const struct call *call)
+{
+    if (call->set.output)
+        return report_misuse("query", "--output needs a statement; \"tracetta convert "
+                                      "--to=parquet|arrow|sqlite\" writes all tables");
+    return call->set.format ? report_misuse("query", "--format needs a statement") : OUTCOME_FINE;
+}
+
 /* Opens a shell or a server, which have no statement in their operands. */
 static int run_more_statements(struct call *call, const char *sql,
                                int (*run)(struct query_work *work))
@@ -145,7 +154,8 @@ int run_query(struct call *call)
     if (outcome == OUTCOME_FINE && (call->set.interactive || call->set.serve)) {
         outcome =
             run_more_statements(call, sql, call->set.serve ? run_query_server : run_query_shell);
-    } else if (outcome == OUTCOME_FINE) {
+    } else if (outcome == OUTCOME_FINE &&
+               (sql || (outcome = check_listing(call)) == OUTCOME_FINE)) {
         outcome = query_work_begin(&work, call, sql != NULL);
         if (outcome == OUTCOME_FINE)
             outcome = answer(&work, sql);

@@ -140,10 +140,12 @@ static void print_column_names(const struct output *out, const struct separated 
 static ttr_status print_separated_rows(const struct output *out, const struct separated *how,
                                        ttr_error *error)
 {
-    ttr_status status;
     char number[CELL_MAX];
+    ttr_status status = out->library->step(out->result, error);
+    if (status != TTR_OK && status != TTR_END)
+        return status;
     print_column_names(out, how);
-    while ((status = out->library->step(out->result, error)) == TTR_OK) {
+    for (; status == TTR_OK; status = out->library->step(out->result, error)) {
         (void)fputs(how->before, stdout);
         for (size_t i = 0; i < out->columns; i++) {
             (void)fputs(i ? how->between : "", stdout);
@@ -173,11 +175,13 @@ static void write_cell_json(const struct output *out, struct json *json, size_t 
 
 static ttr_status print_json_rows(const struct output *out, bool is_lines, ttr_error *error)
 {
-    ttr_status status;
     struct json json = {.to = stdout, .is_flat = is_lines};
+    ttr_status status = out->library->step(out->result, error);
+    if (status != TTR_OK && status != TTR_END)
+        return status;
     if (!is_lines)
         json_open(&json, NULL, '[');
-    while ((status = out->library->step(out->result, error)) == TTR_OK) {
+    for (; status == TTR_OK; status = out->library->step(out->result, error)) {
         json_open(&json, NULL, '{');
         for (size_t i = 0; i < out->columns; i++)
             write_cell_json(out, &json, i);
@@ -274,7 +278,8 @@ static ttr_status print_text_table(const struct output *out, ttr_error *error)
             sample.width[i] = term_columns((ttr_text){name, strlen(name)});
         }
         status = read_sample_rows(out, &sample, error);
-        print_sample_rows(out, &sample);
+        if (sample.rows > 0 || status == TTR_END)
+            print_sample_rows(out, &sample);
     }
     while (status == TTR_OK && (status = out->library->step(out->result, error)) == TTR_OK)
         for (size_t i = 0; i < out->columns; i++)

@@ -154,7 +154,8 @@ static void print_stat(struct live_stat *stat)
     for (size_t i = 0; i < 2 * (size_t)ROWS_MAX; i++)
         if (stat->rows[i].is_used)
             sorted[n++] = &stat->rows[i];
-    qsort(sorted, n, sizeof *sorted, compare_counts);
+    if (n > 1)
+        qsort(sorted, n, sizeof *sorted, compare_counts);
     stat->printed_ns = progress_now();
     (stat->call->set.json ? print_json : print_text)(stat, sorted, n < limit ? n : limit);
     (void)fflush(stdout);

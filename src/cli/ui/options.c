@@ -172,6 +172,13 @@ static bool parse_size(const char *value, uint64_t *bytes)
     return is_read && *bytes > 0;
 }
 
+static bool parse_period(const char *value, int64_t *ns)
+{
+    const bool is_read = value[0] != '-' && units_parse_duration(value, ns);
+    errno = is_read ? EINVAL : errno;
+    return is_read && *ns > 0;
+}
+
 /* Stores an option's value in the settings. Returns false with errno (see units.h) if it cannot be
  * parsed. */
 static bool store_option_value(struct settings *settings, const struct option_row *row,
@@ -194,6 +201,8 @@ static bool store_option_value(struct settings *settings, const struct option_ro
         return parse_size(value, to);
     case OPTION_DURATION:
         return value[0] != '-' && units_parse_duration(value, to);
+    case OPTION_PERIOD:
+        return parse_period(value, to);
     case OPTION_NANOSECONDS:
         return units_parse_nanoseconds(value, to);
     case OPTION_SECONDS:
@@ -219,6 +228,7 @@ static bool set_option(const struct parse *parse, const struct option_row *row, 
         [OPTION_COUNT] = "a number from 1 to 18446744073709551615, like 100, 20k or 1M",
         [OPTION_SIZE] = "a size like 64MiB",
         [OPTION_DURATION] = "a duration like 250us",
+        [OPTION_PERIOD] = "a duration above 0, like 250us",
         [OPTION_NANOSECONDS] = "whole nanoseconds like -500, or a duration like 1.5us",
         [OPTION_MOMENT] = "a time like +2s, -1s, 12:30, 12.5s or 2026-11-21T01:32:51",
         [OPTION_SECONDS] = "seconds like 3 or -0.5, or a duration like 250us"};

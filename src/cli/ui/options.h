@@ -88,6 +88,7 @@ enum option_type {
     OPTION_COUNT,       /* uint64_t */
     OPTION_SIZE,        /* uint64_t: "10MiB" */
     OPTION_DURATION,    /* int64_t ns: "250us" */
+    OPTION_PERIOD,      /* as OPTION_DURATION, but not 0 */
     OPTION_NANOSECONDS, /* int64_t ns: "250", "250us", not "0.5" */
     OPTION_MOMENT,      /* struct moment */
     OPTION_TIME,        /* struct moment with its text, which a style may parse differently */

@@ -82,7 +82,7 @@ const struct option_row option_table[] = {
      "keep the traces in memory and answer at this Unix socket, which only this user can use"},
     {"socket", 0, OPTION_TEXT, GROUP_VERB, AT(socket_path), VERB_QUERY, "SOCKET", "@file",
      "send the statement to a server of --serve instead of reading a trace"},
-    {"window", 0, OPTION_DURATION, GROUP_VERB, AT(window), VERB_QUERY, "TIME", NULL,
+    {"window", 0, OPTION_PERIOD, GROUP_VERB, AT(window), VERB_QUERY, "TIME", NULL,
      "read live inputs for this time (\"10s\"), and answer over the events that came"},
     {"timeout", 0, OPTION_DURATION, GROUP_VERB, AT(timeout), VERB_QUERY, "TIME", NULL,
      "stop the statements after this time (\"10s\"; default: never, with --serve 1min)"},
@@ -200,7 +200,7 @@ const struct option_row option_table[] = {
      "leave out events inside the kernel"},
     {"snapshot", 0, OPTION_FLAG, GROUP_VERB, AT(snapshot), PERF, NULL, NULL,
      "keep only the latest events, and write them at each SIGUSR2 and at the end"},
-    {"mode", 0, OPTION_TEXT, GROUP_VERB, AT(ring_mode), VERB_RECORD, "MODE",
+    {"mode", 0, OPTION_TEXT, GROUP_VERB, AT(ring_mode), VERB_RECORD | VERB_SESSION, "MODE",
      "streaming|circular|oneshot",
      "when a ring is full, drop and count events (streaming, the default), replace the oldest "
      "(circular), or end the recording of its thread (oneshot)"},

@@ -6,7 +6,8 @@
 
 static const struct heph_layout *get_heph_layout(void)
 {
-    return heph_find_layout("0.1", NULL, 0);
+    const struct window no_window = {0};
+    return heph_find_layout("0.1", &no_window, 0);
 }
 
 static uint64_t get_packet_size(const uint8_t *frame, uint64_t max)
