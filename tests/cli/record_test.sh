@@ -258,6 +258,12 @@ strays+=(-$recorder)
 await has_events killed.fxt
 program=$(cat /proc/$recorder/task/$recorder/children)
 program=${program%% *}
+run "$tracetta" ps "$program"
+grep -q "^ *$program  recorded " .out
+verdict "ps_shows_that_a_program_is_recorded" $? "$(cat .out .err)"
+run "$tracetta" record -q --attach="$program" -o none6.fxt
+[ $run_status = 125 ] && grep -q "recorded already" .err && [ ! -e none6.fxt ]
+verdict "recorded_program_cannot_be_attached" $? "exit status $run_status: $(cat .err)"
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 "$tracetta" check -q killed.fxt >/dev/null 2>&1 && [ "$(events --name=served killed.fxt)" -ge 10 ] && kill -0 "$program"
