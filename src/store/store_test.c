@@ -64,7 +64,7 @@ static void column_has_the_extremes(void **state)
     check_column(values, sizeof values / sizeof *values);
 }
 
-static void real_that_is_no_number_is_null(void **state)
+static void nan_is_null(void **state)
 {
     (void)state;
     double value = 1.5;
@@ -720,7 +720,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(column_returns_what_was_appended),
         cmocka_unit_test(column_has_the_extremes),
-        cmocka_unit_test(real_that_is_no_number_is_null),
+        cmocka_unit_test(nan_is_null),
         cmocka_unit_test_setup_teardown(begins_and_ends_become_nested_slices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(spans_that_come_at_their_end_are_nested, set_up, tear_down),
         cmocka_unit_test_setup_teardown(async_spans_end_by_their_id, set_up, tear_down),
