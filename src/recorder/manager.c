@@ -141,6 +141,7 @@ ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_error *err
     manager->next_output = options->next_output;
     manager->user_data = options->user_data;
     manager->mode = options->mode;
+    manager->may_overwrite = options->mode == TTR_MANAGER_CIRCULAR;
     manager->chunks = chunks == 0                 ? TRACE_CHUNKS_DEFAULT
                       : chunks < TRACE_CHUNKS_MIN ? TRACE_CHUNKS_MIN
                                                   : (uint32_t)chunks;
@@ -172,6 +173,20 @@ ttr_status ttr_manager_snapshot(ttr_manager *manager, ttr_error *error)
     for (size_t i = 0; i < manager->programs_n; i++)
         (void)program_drain(manager, &manager->programs[i], true);
     return manager_check_output(manager, error);
+}
+
+ttr_status ttr_manager_set_mode(ttr_manager *manager, enum ttr_manager_mode mode, ttr_error *error)
+{
+    if (mode > TTR_MANAGER_ONESHOT)
+        return fail(error, TTR_E_MISUSE, 0, "mode %u does not exist", (unsigned)mode);
+    const ttr_status status = ttr_manager_snapshot(manager, error);
+    manager->mode = mode;
+    manager->may_overwrite |= mode == TTR_MANAGER_CIRCULAR;
+    for (size_t i = 0; i < manager->programs_n; i++)
+        if (manager->programs[i].is_welcomed)
+            __atomic_store_n(&get_shared_header(&manager->programs[i])->mode, mode,
+                             __ATOMIC_RELEASE);
+    return status;
 }
 
 bool ttr_manager_triggered(ttr_manager *manager, char name[108])

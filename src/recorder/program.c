@@ -169,12 +169,12 @@ static void write_lost_counts(ttr_manager *manager, struct program *program)
 
 /* --- Rings --- */
 
-/* Returns true if a chunk that is being read was overwritten, in circular mode. */
+/* Returns true if a chunk that is being read was overwritten. */
 static bool is_chunk_overwritten(const ttr_manager *manager, const struct trace_ring_header *ring,
                                  uint64_t index)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return manager->mode == TTR_MANAGER_CIRCULAR &&
+    return manager->may_overwrite &&
            __atomic_load_n(&ring->writing, __ATOMIC_RELAXED) >= index + manager->chunks;
 }
 
@@ -247,18 +247,17 @@ static bool read_chunk(ttr_manager *manager, struct program *program,
     return true;
 }
 
-/* Returns the commit position of a ring, or 0 if it is invalid. In circular mode, skips chunks that
- * are overwritten. */
+/* Returns the commit position of a ring, or 0 if it is invalid. Skips chunks that were overwritten
+ * in circular mode. */
 static uint64_t check_commit(ttr_manager *manager, struct program *program,
                              const struct trace_ring_header *ring, struct ring_state *state)
 {
     const uint64_t commit = __atomic_load_n(&ring->commit, __ATOMIC_ACQUIRE);
     const uint64_t newest = commit ? (commit - 1) / TRACE_CHUNK : 0;
-    const bool is_circular = manager->mode == TTR_MANAGER_CIRCULAR;
     if (commit == 0 || commit < state->done)
         return 0;
     const bool is_ahead = newest >= state->done / TRACE_CHUNK + manager->chunks;
-    if (commit % 8 != 0 || newest > CHUNK_INDEX_MAX || (is_ahead && !is_circular)) {
+    if (commit % 8 != 0 || newest > CHUNK_INDEX_MAX || (is_ahead && !manager->may_overwrite)) {
         program_count_violation(program);
         return 0;
     }

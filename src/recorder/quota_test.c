@@ -124,13 +124,23 @@ static void events_with_names_above_the_limit_are_counted_as_lost(void **state)
 #define PASS_EVENTS ((RECORDER_PASS_BYTES + TRACE_CHUNK) / 24)
 
 /* Words of the page that is shared with the children. */
-enum { MAY_WRITE = 8, HAVE_WRITTEN, MAY_END };
+enum { ARE_READY = 8, MAY_WRITE, HAVE_WRITTEN, MAY_END };
 
 static void await_word(size_t i, uint64_t value)
 {
     const struct timespec rest = {0, 1000000};
     while (__atomic_load_n(&scene.committed[i], __ATOMIC_ACQUIRE) < value)
         nanosleep(&rest, NULL);
+}
+
+/* Waits until the manager has enabled the category, and then for the test. */
+static void await_start(void)
+{
+    const struct timespec rest = {0, 1000000};
+    while (!TTR_TRACE_ENABLED(net))
+        nanosleep(&rest, NULL);
+    __atomic_fetch_add(&scene.committed[ARE_READY], 1, __ATOMIC_RELEASE);
+    await_word(MAY_WRITE, 1);
 }
 
 static void *fill_half_a_ring(void *unused)
@@ -148,7 +158,7 @@ static void fill_rings(uint64_t unused)
 {
     (void)unused;
     pthread_t thread[WIDE_THREADS];
-    await_word(MAY_WRITE, 1);
+    await_start();
     for (size_t i = 0; i < WIDE_THREADS; i++)
         pthread_create(&thread[i], NULL, fill_half_a_ring, NULL);
     for (size_t i = 0; i < WIDE_THREADS; i++)
@@ -158,7 +168,7 @@ static void fill_rings(uint64_t unused)
 static void write_few(uint64_t unused)
 {
     (void)unused;
-    await_word(MAY_WRITE, 1);
+    await_start();
     for (uint64_t i = 0; i < FEW_EVENTS; i++)
         TTR_INSTANT(net, "numbered", TTR_ARG("n", i));
     __atomic_fetch_add(&scene.committed[HAVE_WRITTEN], 1, __ATOMIC_RELEASE);
@@ -199,10 +209,8 @@ static void full_rings_of_a_program_delay_no_other_program_or_thread(void **stat
     scene_open();
     pid_t children[2] = {scene_start(fill_rings, 0), scene_start(write_few, 0)};
     const pid_t greedy = children[0], modest = children[1];
-    do {
+    while (__atomic_load_n(&scene.committed[ARE_READY], __ATOMIC_ACQUIRE) < 2)
         assert_int_equal(ttr_manager_run(scene.manager, 5, -1, &error), TTR_OK);
-        ttr_manager_get_stats(scene.manager, &stats);
-    } while (stats.connected < 2);
     __atomic_store_n(&scene.committed[MAY_WRITE], 1, __ATOMIC_RELEASE);
     await_word(HAVE_WRITTEN, WIDE_THREADS + 1);
     assert_int_equal(ttr_manager_run(scene.manager, 0, -1, &error), TTR_OK);

@@ -201,6 +201,8 @@ struct ttr_manager {
     int listen_fd;
     char socket[108];
     enum ttr_manager_mode mode;
+    /* The mode is or was circular: programs that have not noticed a change overwrite chunks. */
+    bool may_overwrite;
     uint32_t chunks;
     uint64_t zone_min_ticks, ticks_per_second;
     uint64_t rotate_bytes, rotate_ms; /* limits after which a new file is begun; 0 = none */

@@ -231,6 +231,11 @@ ttr_status ttr_session_set_categories(ttr_session *session, const char *filter, 
     return request(session, TRACE_REQUEST_FILTER, 0, filter, error);
 }
 
+ttr_status ttr_session_set_mode(ttr_session *session, enum ttr_manager_mode mode, ttr_error *error)
+{
+    return request(session, TRACE_REQUEST_MODE, mode, "", error);
+}
+
 ttr_status ttr_session_snapshot(ttr_session *session, ttr_error *error)
 {
     return request(session, TRACE_REQUEST_SNAPSHOT, 0, "", error);

@@ -98,7 +98,7 @@ static const uint8_t track_tables[] = {
     STORE_COUNTER_TRACK,        STORE_CPU_COUNTER_TRACK, STORE_THREAD_COUNTER_TRACK,
     STORE_PROCESS_COUNTER_TRACK};
 static const uint8_t sample_tables[] = {STORE_PERF_SAMPLE, STORE_STACK_CALLSITE, STORE_STACK_FRAME,
-                                        STORE_STACK_MAPPING};
+                                        STORE_STACK_SYMBOL, STORE_STACK_MAPPING};
 static const uint8_t state_tables[] = {STORE_SCHED, STORE_THREAD_STATE};
 
 static bool is_any_wanted(const ttr_store *store, const uint8_t *tables, size_t n)
@@ -192,6 +192,7 @@ void ttr_store_free(ttr_store *store)
     alloc_free(alloc, store->classes, store->classes_capacity, sizeof *store->classes);
     alloc_free(alloc, store->class_of_name, store->class_of_name_n, sizeof *store->class_of_name);
     alloc_free(alloc, store->slices, store->slices_capacity, sizeof *store->slices);
+    alloc_free(alloc, store->ends, store->ends_capacity, sizeof *store->ends);
     alloc_free(alloc, store->thread_tracks, store->thread_tracks_n, sizeof *store->thread_tracks);
     alloc_free(alloc, store->tracks, store->tracks_capacity, sizeof *store->tracks);
     alloc_free(alloc, store->counter_tracks, store->counter_tracks_capacity,

@@ -128,6 +128,16 @@ struct raw_slice {
     uint64_t event;  /* row of its first event */
     uint32_t track, name, category, thread;
     uint32_t outer; /* index + 1 of the open slice that encloses it; 0 = none */
+    /* slices of a begin: row of its end - row of the begin, or 1 while it is open; 0 = a complete
+     * span or an instant */
+    int32_t length;
+};
+
+/* An end without a begin. */
+struct raw_end {
+    int64_t ts;
+    uint64_t event; /* row of the event */
+    uint32_t track;
 };
 
 enum track_kind {
@@ -140,12 +150,14 @@ enum track_kind {
 };
 
 struct raw_track {
+    int64_t latest;      /* time of the latest begin or end; INT64_MIN = none */
     uint64_t counter_id; /* counters: id among the counters of this name */
     uint32_t thread, name;
-    uint32_t series; /* counters: name of the series */
-    uint32_t open;   /* index + 1 of the innermost open slice; 0 = none */
-    uint32_t cpu;    /* valid for TRACK_CPU and TRACK_CPU_COUNTER */
-    uint8_t kind;    /* enum track_kind */
+    uint32_t series;    /* counters: name of the series */
+    uint32_t open;      /* index + 1 of the innermost open slice; 0 = none */
+    uint32_t cpu;       /* valid for TRACK_CPU and TRACK_CPU_COUNTER */
+    uint8_t kind;       /* enum track_kind */
+    bool is_disordered; /* a begin or end was earlier than the one before it */
 };
 
 struct raw_flow {
@@ -202,6 +214,7 @@ struct store_samples {
     struct raw_callsite *callsites;
     size_t callsites_n, callsites_capacity;
     struct pair_map frame_ids, callsite_ids;
+    size_t symbols_n; /* rows of stack_profile_symbol */
 };
 
 enum store_table {
@@ -225,6 +238,7 @@ enum store_table {
     STORE_PERF_SAMPLE,
     STORE_STACK_CALLSITE,
     STORE_STACK_FRAME,
+    STORE_STACK_SYMBOL,
     STORE_STACK_MAPPING,
     STORE_LOG,
     STORE_LOSS,
@@ -268,6 +282,9 @@ struct ttr_store {
     /* slices */
     struct raw_slice *slices;
     size_t slices_n, slices_capacity;
+    bool has_spans; /* a slice with a duration comes from one event */
+    struct raw_end *ends;
+    size_t ends_n, ends_capacity;
     uint32_t *thread_tracks; /* number of the track of each thread, + 1; 0 = none */
     size_t thread_tracks_n;
     struct raw_track *tracks;
@@ -306,6 +323,13 @@ TTR_MUST bool store_add_events(ttr_store *store, const ttr_batch *batch);
 TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event);
 TTR_MUST bool store_add_slice(ttr_store *store, const ttr_event *event);
+
+/* Sets the end of an open slice. */
+void store_close_slice(struct raw_slice *slice, int64_t ts, uint64_t event);
+
+/* Pairs begins and ends again on tracks that are not in order of time (store_pairing.c). Returns
+ * false if memory is exhausted. */
+TTR_MUST bool store_pair_again(ttr_store *store);
 
 /* Adds the track of a span, instant or flow event, and no slice. Returns false if memory is
  * exhausted. */

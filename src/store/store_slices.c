@@ -1,9 +1,10 @@
 /* Slices: spans of threads and asynchronous spans, with depth, parent and self time.
  *
- * Begins and ends are matched while reading, by a stack per track. Complete spans may come at their
- * end. So the nesting is computed at the end of the trace: slices are sorted by start, longer ones
- * first, and a stack per track gives each one its parent. Cost: O(n log n); if the slices are in
- * order already, O(n).  The rows of the table are in order of time. */
+ * Begins and ends are matched while reading, by a stack per track; on tracks that turn out not to
+ * be in order of time, again at the end (store_pairing.c). Complete spans may come at their end. So
+ * the nesting is computed at the end of the trace: slices are sorted by start, longer ones first,
+ * and a stack per track gives each one its parent. Cost: O(n log n); if the slices are in order
+ * already, O(n).  The rows of the table are in order of time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,13 +53,31 @@ static size_t add_slice(ttr_store *store, const ttr_event *event, uint32_t track
     return store->slices_n++;
 }
 
+static void note_time(struct raw_track *track, int64_t time)
+{
+    track->is_disordered |= time < track->latest;
+    track->latest = time;
+}
+
 static bool begin_slice(ttr_store *store, const ttr_event *event, uint32_t track)
 {
     const size_t i = add_slice(store, event, track, OPEN);
     if (i == SIZE_MAX)
         return false;
     store->slices[i].outer = store->tracks[track].open;
+    store->slices[i].length = 1;
     store->tracks[track].open = (uint32_t)i + 1;
+    note_time(&store->tracks[track], event->time);
+    return true;
+}
+
+/* Keeps an end that has no begin. Returns false if memory is exhausted. */
+static bool keep_end(ttr_store *store, const ttr_event *event, uint32_t track)
+{
+    if (!alloc_reserve(store->alloc, (void **)&store->ends, &store->ends_capacity,
+                       store->ends_n + 1, sizeof *store->ends))
+        return false;
+    store->ends[store->ends_n++] = (struct raw_end){event->time, store->events, track};
     return true;
 }
 
@@ -67,12 +86,13 @@ static bool end_slice(ttr_store *store, const ttr_event *event, uint32_t track)
     if (track == UINT32_MAX)
         return false;
     struct raw_track *on = &store->tracks[track];
-    if (on->open) {
-        struct raw_slice *slice = &store->slices[on->open - 1];
-        store_memory_step_far(&store->memory, store->slices_n - on->open);
-        slice->end = event->time > slice->ts ? event->time : slice->ts;
-        on->open = slice->outer;
-    }
+    note_time(on, event->time);
+    if (!on->open || store->slices[on->open - 1].ts > event->time)
+        return keep_end(store, event, track);
+    struct raw_slice *slice = &store->slices[on->open - 1];
+    store_memory_step_far(&store->memory, store->slices_n - on->open);
+    store_close_slice(slice, event->time, store->events);
+    on->open = slice->outer;
     return true;
 }
 
@@ -88,6 +108,7 @@ bool store_add_slice(ttr_store *store, const ttr_event *event)
     case TTR_KIND_ASYNC_END:
         return end_slice(store, event, store_find_async_track(store, event));
     case TTR_KIND_SPAN:
+        store->has_spans |= event->duration > 0;
         return add_slice(store, event, store_find_thread_track(store, event),
                          saturate_end_ns(event->time, event->duration)) != SIZE_MAX;
     case TTR_KIND_INSTANT:
@@ -132,26 +153,36 @@ static int compare_slices(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
+/* Orders slices by start, then by event: the order in which slices of begins nest. */
+static int compare_begins(const void *left, const void *right)
+{
+    const struct raw_slice *a = left, *b = right;
+    if (a->ts != b->ts)
+        return a->ts < b->ts ? -1 : 1;
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
 /* Sorts slices.  Those of a trace in order of time are sorted but for equal starts: an insertion
  * sort moves few. Returns early to sort all if many must move. */
 static void sort_slices(ttr_store *store)
 {
+    int (*const compare)(const void *left, const void *right) =
+        store->has_spans ? compare_slices : compare_begins;
     struct raw_slice *slices = store->slices;
     size_t moves = 0;
     for (size_t i = 1; i < store->slices_n; i++) {
         store_memory_step(&store->memory, sizeof *slices);
-        if (compare_slices(&slices[i - 1], &slices[i]) <= 0)
+        if (compare(&slices[i - 1], &slices[i]) <= 0)
             continue;
         const struct raw_slice moved = slices[i];
         size_t k = i;
-        for (; k > 0 && compare_slices(&slices[k - 1], &moved) > 0 && moves < store->slices_n;
-             k--) {
+        for (; k > 0 && compare(&slices[k - 1], &moved) > 0 && moves < store->slices_n; k--) {
             slices[k] = slices[k - 1];
             moves++;
         }
         slices[k] = moved;
         if (moves >= store->slices_n) {
-            qsort(slices, store->slices_n, sizeof *slices, compare_slices);
+            qsort(slices, store->slices_n, sizeof *slices, compare);
             return;
         }
     }
@@ -165,6 +196,16 @@ struct nesting {
     uint64_t *nested; /* total duration of the direct children of each slice, in ns */
 };
 
+/* Returns true if a slice ended before the next one started.  At equal times the rows of the end
+ * and of the start decide, if both are known: a complete span may have been written at its end. */
+static bool has_ended(const struct raw_slice *slice, const struct raw_slice *next)
+{
+    const bool is_by_rows = slice->length != 0 && (next->length != 0 || next->end == next->ts);
+    if (slice->end != next->ts || !is_by_rows)
+        return slice->end <= next->ts;
+    return (int64_t)slice->event + slice->length < (int64_t)next->event;
+}
+
 /* Computes parents and depths of sorted slices. */
 static void compute_nesting(ttr_store *store, struct nesting *nesting)
 {
@@ -174,7 +215,7 @@ static void compute_nesting(ttr_store *store, struct nesting *nesting)
         const struct raw_slice *slice = &store->slices[i];
         store_memory_step(&store->memory, sizeof *slice + NESTING_BYTES);
         struct raw_track *track = &store->tracks[slice->track];
-        while (track->open && store->slices[track->open - 1].end <= slice->ts)
+        while (track->open && has_ended(&store->slices[track->open - 1], slice))
             track->open = nesting->parent[track->open - 1];
         nesting->parent[i] = track->open;
         if (track->open) {
@@ -347,7 +388,7 @@ bool store_end_slices(ttr_store *store)
         .depth = allocate_zeros(store, n, sizeof *nesting.depth),
         .nested = allocate_zeros(store, n, sizeof *nesting.nested),
     };
-    bool is_fine = nesting.parent && nesting.depth && nesting.nested;
+    bool is_fine = nesting.parent && nesting.depth && nesting.nested && store_pair_again(store);
     if (is_fine) {
         sort_slices(store);
         if (is_nested)

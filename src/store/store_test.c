@@ -1,4 +1,5 @@
 /* The store: columns against plain arrays, and tables of small traces that are built by hand. */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -61,6 +62,17 @@ static void column_has_the_extremes(void **state)
     check_column(values, sizeof values / sizeof *values);
     values[5] = TTR_STORE_NULL;
     check_column(values, sizeof values / sizeof *values);
+}
+
+static void real_that_is_no_number_is_null(void **state)
+{
+    (void)state;
+    double value = 1.5;
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    assert_int_equal(store_convert_real(1.5), bits);
+    assert_int_equal(store_convert_real(-0.0), 0);
+    assert_int_equal(store_convert_real(NAN), TTR_STORE_NULL);
 }
 
 /* --- Tables --- */
@@ -169,6 +181,47 @@ static void spans_that_come_at_their_end_are_nested(void **state)
     assert_string_equal(text_cell(store, "slice", "name", 0), "outer");
     assert_int_equal(cell(store, "slice", "self_dur", 0), 25);
     assert_int_equal(cell(store, "slice", "parent_id", 1), 0);
+    ttr_store_free(store);
+}
+
+static void begins_at_the_end_of_the_file_belong_to_earlier_ends(void **state)
+{
+    (void)state;
+    add(TTR_KIND_END, "inner", 20);
+    add(TTR_KIND_BEGIN, "next", 30);
+    add(TTR_KIND_END, "next", 40);
+    add(TTR_KIND_END, "outer", 50);
+    add(TTR_KIND_BEGIN, "last", 60);
+    add(TTR_KIND_BEGIN, "outer", 10);
+    add(TTR_KIND_BEGIN, "inner", 10);
+    ttr_store *store = build();
+    static const char *const names[] = {"outer", "inner", "next", "last"};
+    const int64_t dur[] = {40, 10, 10, -1}, depth[] = {0, 1, 1, 0};
+    for (uint64_t i = 0; i < 4; i++) {
+        assert_string_equal(text_cell(store, "slice", "name", i), names[i]);
+        assert_int_equal(cell(store, "slice", "dur", i), dur[i]);
+        assert_int_equal(cell(store, "slice", "depth", i), depth[i]);
+    }
+    ttr_store_free(store);
+}
+
+static void slices_at_equal_times_nest_as_they_were_written(void **state)
+{
+    (void)state;
+    add(TTR_KIND_BEGIN, "before", 10);
+    add(TTR_KIND_END, "before", 10);
+    add(TTR_KIND_BEGIN, "outer", 10);
+    add(TTR_KIND_BEGIN, "inner", 20);
+    add(TTR_KIND_END, "inner", 20);
+    add(TTR_KIND_END, "outer", 20);
+    add(TTR_KIND_INSTANT, "after", 20);
+    ttr_store *store = build();
+    static const char *const names[] = {"before", "outer", "inner", "after"};
+    const int64_t depth[] = {0, 0, 1, 0};
+    for (uint64_t i = 0; i < 4; i++) {
+        assert_string_equal(text_cell(store, "slice", "name", i), names[i]);
+        assert_int_equal(cell(store, "slice", "depth", i), depth[i]);
+    }
     ttr_store_free(store);
 }
 
@@ -667,6 +720,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(column_returns_what_was_appended),
         cmocka_unit_test(column_has_the_extremes),
+        cmocka_unit_test(real_that_is_no_number_is_null),
         cmocka_unit_test_setup_teardown(begins_and_ends_become_nested_slices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(spans_that_come_at_their_end_are_nested, set_up, tear_down),
         cmocka_unit_test_setup_teardown(async_spans_end_by_their_id, set_up, tear_down),
@@ -674,6 +728,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(flows_connect_the_innermost_slices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(interpreted_flows_lead_to_the_next_slice_in_any_input,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(begins_at_the_end_of_the_file_belong_to_earlier_ends,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slices_at_equal_times_nest_as_they_were_written, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(classes_have_their_events, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wakes_end_sleeping_states, set_up, tear_down),
         cmocka_unit_test_setup_teardown(runs_that_lose_their_end_have_no_duration, set_up,

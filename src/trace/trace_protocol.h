@@ -62,7 +62,8 @@ enum trace_request {
     TRACE_REQUEST_CATEGORY, /* the b-th category of all programs */
     TRACE_REQUEST_FILTER,   /* enables categories by the filter in `text` */
     TRACE_REQUEST_SNAPSHOT,
-    TRACE_REQUEST_STOP
+    TRACE_REQUEST_STOP,
+    TRACE_REQUEST_MODE /* b is the mode of the rings */
 };
 
 struct trace_message {

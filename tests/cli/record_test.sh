@@ -156,6 +156,17 @@ verdict "program_that_cannot_run_is_a_failure_of_record" $? "exit status $run_st
 run "$tracetta" record -f -o none.fxt -- true
 [ $run_status = 0 ] && grep -q "no program connected" .err
 verdict "program_without_trace_points_is_reported" $? ""
+run "$tracetta" record -f -o none.fxt --category=nothing -- "$shop" 9
+[ $run_status = 0 ] && grep -q "no event was recorded: [0-9]* process(es) connected" .err
+verdict "recording_without_an_event_is_reported" $? "$(cat .err)"
+run "$tracetta" record "$shop" 9
+[ $run_status = 2 ] && grep -q 'use "tracetta record -- COMMAND"' .err
+verdict "command_without_separator_is_explained" $? "$(cat .err)"
+for option in --trigger=slow --live=udp:127.0.0.1:9 --live=nowhere; do
+    run "$tracetta" record -o none5.fxt $option -- touch ran5
+    [ $run_status = 2 ] && [ ! -e ran5 ] && [ ! -e none5.fxt ]
+    verdict "unusable_option_is_refused_before_the_program_runs: $option" $? "exit status $run_status: $(cat .err)"
+done
 "$tracetta" record -q -f -o term.fxt -- sh -c 'trap "exit 5" TERM; echo ready >ready; while :; do sleep 0.05; done' >.out 2>.err &
 await_file ready $!
 kill -TERM $!
@@ -179,6 +190,15 @@ verdict "session_is_listed_with_its_process_and_output" $? "$(cat .out)"
 run "$tracetta" session stats --json
 [ $run_status = 0 ] && grep -q "\"output\": *\"controlled.fxt\"" .out
 verdict "stats_are_printed_as_json" $? "$(cat .out)"
+run "$tracetta" session mode
+[ $run_status = 0 ] && [ "$(cat .out)" = streaming ]
+verdict "mode_of_a_session_is_printed" $? "$(cat .out)"
+run "$tracetta" session mode --mode=circular $recorder --json
+[ $run_status = 0 ] && grep -q '"mode": *"circular"' .out && "$tracetta" session list | grep -q "^ *$recorder  circular "
+verdict "mode_of_a_session_is_changed" $? "$(cat .out)"
+run "$tracetta" session stats --mode=circular
+[ $run_status = 2 ] && grep -q 'an option of "session mode"' .err
+verdict "option_of_another_action_is_refused" $? "exit status $run_status"
 run "$tracetta" session stop $recorder
 sleep 0.3
 [ $run_status = 0 ] && kill -0 $recorder && [ "$(events --name=served controlled.fxt)" -ge 90 ]
@@ -238,6 +258,12 @@ strays+=(-$recorder)
 await has_events killed.fxt
 program=$(cat /proc/$recorder/task/$recorder/children)
 program=${program%% *}
+run "$tracetta" ps "$program"
+grep -q "^ *$program  recorded " .out
+verdict "ps_shows_that_a_program_is_recorded" $? "$(cat .out .err)"
+run "$tracetta" record -q --attach="$program" -o none6.fxt
+[ $run_status = 125 ] && grep -q "recorded already" .err && [ ! -e none6.fxt ]
+verdict "recorded_program_cannot_be_attached" $? "exit status $run_status: $(cat .err)"
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 "$tracetta" check -q killed.fxt >/dev/null 2>&1 && [ "$(events --name=served killed.fxt)" -ge 10 ] && kill -0 "$program"

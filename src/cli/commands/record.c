@@ -69,6 +69,9 @@ static int check_operands(const struct call *call)
 {
     const struct settings *set = &call->set;
     const char *name = call->command->name;
+    if (set->trigger && (!set->ring_mode || strcmp(set->ring_mode, "circular") != 0))
+        return report_misuse(name, "--trigger needs --mode=circular: otherwise all events are "
+                                   "written as they come");
     if (set->attach.n && call->paths_n)
         return report_misuse(name, "--attach records running processes: remove \"%s\"",
                              call->path[0]);
@@ -92,14 +95,6 @@ static bool join_categories(struct work *work)
     for (size_t i = 0, at = 0; i < words->n && work->categories; i++)
         at += (size_t)snprintf(work->categories + at, n - at, "%s%s", i ? "," : "", words->list[i]);
     return work->categories != NULL;
-}
-
-static enum ttr_manager_mode choose_buffer_mode(const struct settings *set)
-{
-    if (set->ring_mode && strcmp(set->ring_mode, "circular") == 0)
-        return TTR_MANAGER_CIRCULAR;
-    return set->ring_mode && strcmp(set->ring_mode, "oneshot") == 0 ? TTR_MANAGER_ONESHOT
-                                                                    : TTR_MANAGER_STREAMING;
 }
 
 /* Chooses the format of the output. Events that are converted are first written to a file next to
@@ -163,6 +158,9 @@ static int open_live(struct work *work)
     if (work->live_format || strcmp(work->recording.path, "-") == 0)
         return report_misuse(work->call->command->name,
                              "--live and an output to \"-\" exclude each other: use -o FILE");
+    const int outcome = address[0] ? record_live_check(work->call, address) : OUTCOME_FINE;
+    if (outcome != OUTCOME_FINE)
+        return outcome;
     if (!record_live_start(&work->live, address[0] ? send : print))
         return report_unwritable_output("--live", errno);
     return OUTCOME_FINE;
@@ -223,7 +221,7 @@ static int open_manager(struct work *work)
         return OUTCOME_OUTPUT;
     const ttr_manager_options options = {.size = sizeof options,
                                          .fd = work->recording.fd,
-                                         .mode = choose_buffer_mode(set),
+                                         .mode = record_parse_mode(set->ring_mode),
                                          .buffer_bytes = set->ring_size,
                                          .categories = work->categories,
                                          .zone_min_ns = (uint64_t)set->min_duration,
@@ -446,6 +444,12 @@ static void print_summary(const struct work *work)
                    "%s recorded nothing: no program connected; is it linked with "
                    "libtracetta-trace, and does it define categories?",
                    call->path[0]);
+    else if (stats->events + stats->dropped + stats->unwritten == 0 && !stats->is_limited)
+        print_note(call,
+                   "no event was recorded: %" PRIu32
+                   " process(es) connected, but wrote none of the "
+                   "chosen categories",
+                   stats->programs);
     if (stats->dropped)
         print_note(call, "%s event(s) were dropped: a ring was full; use a larger --buffer",
                    units_count(stats->dropped).s);
