@@ -1,4 +1,5 @@
 /* The store: columns against plain arrays, and tables of small traces that are built by hand. */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -61,6 +62,17 @@ static void column_has_the_extremes(void **state)
     check_column(values, sizeof values / sizeof *values);
     values[5] = TTR_STORE_NULL;
     check_column(values, sizeof values / sizeof *values);
+}
+
+static void real_that_is_no_number_is_null(void **state)
+{
+    (void)state;
+    double value = 1.5;
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    assert_int_equal(store_convert_real(1.5), bits);
+    assert_int_equal(store_convert_real(-0.0), 0);
+    assert_int_equal(store_convert_real(NAN), TTR_STORE_NULL);
 }
 
 /* --- Tables --- */
@@ -708,6 +720,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(column_returns_what_was_appended),
         cmocka_unit_test(column_has_the_extremes),
+        cmocka_unit_test(real_that_is_no_number_is_null),
         cmocka_unit_test_setup_teardown(begins_and_ends_become_nested_slices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(spans_that_come_at_their_end_are_nested, set_up, tear_down),
         cmocka_unit_test_setup_teardown(async_spans_end_by_their_id, set_up, tear_down),
