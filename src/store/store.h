@@ -10,70 +10,14 @@
 
 #include "base/alloc.h"
 #include "base/pair_map.h"
+#include "store/column.h"
 #include "store/store_memory.h"
+#include "store/store_slices.h"
 #include "store/store_states.h"
 
-#define STORE_BLOCK 1024u
 #define STORE_COLUMNS_MAX 512u
 #define TRACKS_MAX (UINT32_MAX / 2 - 1) /* of slices, and as many of counters */
 #define FIELDS_CACHED 32u               /* fields of an event class with known columns */
-
-/* --- Columns (column.c) --- */
-
-/* Memory of blocks, from chunks that are freed together. */
-struct block_pool {
-    const struct alloc *alloc;
-    struct store_memory *memory; /* NULL = without limit */
-    struct pool_chunk *chunks;   /* list of chunks; only the first has unused bytes */
-    size_t used;                 /* bytes of the first chunk that are in use */
-};
-
-void block_pool_init(struct block_pool *pool, const struct alloc *alloc);
-void block_pool_free(struct block_pool *pool);
-
-/* Returns n bytes, a multiple of 8, or NULL if memory is exhausted. */
-void *block_pool_allocate(struct block_pool *pool, size_t n);
-
-struct column_block {
-    int64_t base;  /* smallest value of the block, to which the numbers in `data` are added */
-    void *data;    /* STORE_BLOCK numbers of `width` bytes; NULL if the width is 0 */
-    uint8_t width; /* 0, 1, 2, 4 or 8 bytes */
-    bool has_null; /* the block has NULLs: number 0 in `data` is NULL, others are 1 larger */
-};
-
-/* Values that are appended and never change, in compressed blocks. */
-struct column {
-    struct block_pool *pool;
-    bool is_unwanted; /* appended values are dropped */
-    struct column_block *blocks;
-    size_t blocks_n, blocks_capacity;
-    int64_t *tail; /* values of the last block, not compressed yet */
-    uint32_t tail_n;
-    uint64_t rows;
-};
-
-/* The pool must outlive the column. */
-void column_init(struct column *column, struct block_pool *pool);
-void column_free(struct column *column);
-
-/* Makes room for a value in the tail. */
-TTR_MUST bool column_make_room(struct column *column);
-
-TTR_MUST static inline bool column_append(struct column *column, int64_t value)
-{
-    if (column->is_unwanted)
-        return true;
-    if ((column->tail_n == STORE_BLOCK || !column->tail) && !column_make_room(column))
-        return false;
-    column->tail[column->tail_n++] = value;
-    column->rows++;
-    return true;
-}
-
-/* Adds a number to all values of a column, none of which is NULL. */
-void column_add(struct column *column, int64_t number);
-
-void column_read(const struct column *column, uint64_t row, size_t n, int64_t *values);
 
 /* --- Tables (table.c) --- */
 
@@ -123,13 +67,6 @@ bool store_is_name_of_class(ttr_text name, const char *table);
 
 /* --- The store --- */
 
-struct raw_slice {
-    int64_t ts, end; /* ns; end is INT64_MAX while the slice is open */
-    uint64_t event;  /* row of its first event */
-    uint32_t track, name, category, thread;
-    uint32_t outer; /* index + 1 of the open slice that encloses it; 0 = none */
-};
-
 enum track_kind {
     TRACK_THREAD,
     TRACK_ASYNC, /* asynchronous slices of one id */
@@ -143,7 +80,7 @@ struct raw_track {
     uint64_t counter_id; /* counters: id among the counters of this name */
     uint32_t thread, name;
     uint32_t series; /* counters: name of the series */
-    uint32_t open;   /* index + 1 of the innermost open slice; 0 = none */
+    uint32_t open;   /* index + 1 in `slices.open` of the innermost open slice; 0 = none */
     uint32_t cpu;    /* valid for TRACK_CPU and TRACK_CPU_COUNTER */
     uint8_t kind;    /* enum track_kind */
 };
@@ -265,9 +202,7 @@ struct ttr_store {
     bool is_disordered;     /* an event was earlier than the one before it */
     uint32_t *process_of;   /* upid + 1 of each thread, at the end of the trace; 0 = unknown */
     size_t process_of_n;
-    /* slices */
-    struct raw_slice *slices;
-    size_t slices_n, slices_capacity;
+    struct store_slices slices;
     uint32_t *thread_tracks; /* number of the track of each thread, + 1; 0 = none */
     size_t thread_tracks_n;
     struct raw_track *tracks;
@@ -305,15 +240,28 @@ ttr_status store_fail_full(const ttr_store *store, ttr_error *error);
 TTR_MUST bool store_add_events(ttr_store *store, const ttr_batch *batch);
 TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event);
-TTR_MUST bool store_add_slice(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_slices_init(ttr_store *store);
 
-/* Adds the track of a span, instant or flow event, and no slice. Returns false if memory is
- * exhausted. */
-TTR_MUST bool store_number_slice_track(ttr_store *store, const ttr_event *event);
+/* Frees what only reading needs. */
+TTR_MUST bool store_slices_finish(ttr_store *store);
+void store_slices_free(ttr_store *store);
+
+/* Adds the slices and flows of a batch. */
+TTR_MUST bool store_add_slices(ttr_store *store, const ttr_batch *batch);
+
+/* Adds the tracks of spans, instants and flow events, and no slices. */
+TTR_MUST bool store_number_slice_tracks(ttr_store *store, const ttr_batch *batch);
 
 TTR_MUST bool store_end_slices(ttr_store *store);
-TTR_MUST bool store_add_flow(ttr_store *store, const ttr_event *event);
-TTR_MUST bool store_end_flows(ttr_store *store, const uint32_t *parent);
+
+/* Put the slices in order (store_order.c): in their columns those of equal start; else return the
+ * row of each slice in order, `slices.n` items. NULL or false if memory is exhausted. */
+TTR_MUST bool store_sort_ties(ttr_store *store);
+TTR_MUST uint32_t *store_order_slices(ttr_store *store);
+
+/* Adds the flow event of a row. `slices` are columns of sorted slices. */
+TTR_MUST bool store_add_flow(ttr_store *store, const ttr_event *event, uint64_t row);
+TTR_MUST bool store_end_flows(ttr_store *store, const struct column *slices);
 TTR_MUST bool store_add_to_classes(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_classes(ttr_store *store, ttr_reader *in);
 void store_classes_init(ttr_store *store);
