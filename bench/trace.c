@@ -7,9 +7,10 @@
  * nanoseconds. The rings are circular, so that nothing is dropped.
  *
  * Peers in the same table: LTTng-UST if it was found when this was built (bench/trace_peers starts
- * a session with the event tracetta_bench:instant), and spall.h and Tracy if the build option
- * bench_peers names a folder with them. spall.h has zones only, and writes its full buffers to
- * /dev/null. Tracy has no server, so it keeps its events in memory. */
+ * a session with the event tracetta_bench:instant); spall.h, Tracy, NanoLog and Perfetto if the
+ * build option bench_peers names a folder with them (bench/build_peers). spall.h has zones only,
+ * and writes its full buffers to /dev/null, as NanoLog does. Tracy has no server, so it keeps its
+ * events in memory. Peers that are missing are listed as skipped. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,6 +37,8 @@
 #ifdef BENCH_TRACY
 #include <tracy/TracyC.h>
 #endif
+
+#include "trace_peer.h"
 
 #define BENCH_CATEGORIES(X) X(on, "bench.on", "recorded") X(off, "skipped", "not recorded")
 TTR_CATEGORIES_DECLARE(BENCH_CATEGORIES);
@@ -162,6 +165,35 @@ static void run_tracy_number(void)
 }
 #endif
 
+#ifdef BENCH_NANOLOG
+static void run_nanolog_integers(void)
+{
+    run_nanolog_integer(LOOPS);
+}
+
+static void run_nanolog_disabled_site(void)
+{
+    run_nanolog_disabled(LOOPS);
+}
+#endif
+
+#ifdef BENCH_PERFETTO
+static void run_perfetto_instants(void)
+{
+    run_perfetto_instant(LOOPS);
+}
+
+static void run_perfetto_zones(void)
+{
+    run_perfetto_zone(LOOPS);
+}
+
+static void run_perfetto_disabled_site(void)
+{
+    run_perfetto_disabled(LOOPS);
+}
+#endif
+
 static const struct operation {
     const char *name;
     void (*run)(void);
@@ -186,8 +218,62 @@ static const struct operation {
     {"Tracy, zone", run_tracy_zone},
     {"Tracy, number", run_tracy_number},
 #endif
+#ifdef BENCH_NANOLOG
+    {"NanoLog, integer", run_nanolog_integers},
+    {"NanoLog, disabled", run_nanolog_disabled_site},
+#endif
+#ifdef BENCH_PERFETTO
+    {"Perfetto, integer", run_perfetto_instants},
+    {"Perfetto, zone", run_perfetto_zones},
+    {"Perfetto, disabled", run_perfetto_disabled_site},
+#endif
 };
 #define OPERATIONS (sizeof operations / sizeof *operations)
+
+/* Prints the peers that were not found when this was built. */
+static void print_skipped(void)
+{
+#ifndef BENCH_LTTNG
+    puts("skipped: LTTng-UST: liblttng-ust-dev is not installed");
+#endif
+#ifndef BENCH_SPALL
+    puts("skipped: spall: the folder of -Dbench_peers has no spall.h");
+#endif
+#ifndef BENCH_TRACY
+    puts("skipped: Tracy: the folder of -Dbench_peers has no libTracyClient.so");
+#endif
+#ifndef BENCH_NANOLOG
+    puts("skipped: NanoLog: the folder of -Dbench_peers has no libNanoLog.a");
+#endif
+#ifndef BENCH_PERFETTO
+    puts("skipped: Perfetto: the folder of -Dbench_peers has no libperfetto_c.a");
+#endif
+}
+
+/* Starts the peers that need it. Returns false on failure. */
+static bool start_peers(void)
+{
+#ifdef BENCH_SPALL
+    if (!start_spall())
+        return false;
+#endif
+#ifdef BENCH_NANOLOG
+    if (!start_nanolog())
+        return false;
+#endif
+#ifdef BENCH_PERFETTO
+    if (!start_perfetto())
+        return false;
+#endif
+    return true;
+}
+
+static void stop_peers(void)
+{
+#ifdef BENCH_PERFETTO
+    stop_perfetto();
+#endif
+}
 
 static double cpu_ns(clockid_t clock)
 {
@@ -266,11 +352,13 @@ int main(int count, char **words)
         .size = sizeof options, .mode = TTR_TRACE_CIRCULAR, .categories = "bench.*"};
     if (slices == 0 || slices > SLICES_MAX || ttr_trace_start_file("/dev/null", &options) != 0)
         return 1;
-#ifdef BENCH_SPALL
-    if (!start_spall())
+    if (!start_peers()) {
+        fputs("bench_trace: a peer does not start\n", stderr);
         return 1;
-#endif
+    }
     measure_operations(slices);
+    print_skipped();
+    stop_peers();
     if (ttr_trace_stop() != 0)
         return 1;
     measure_manager();

@@ -79,6 +79,12 @@ TTR_API size_t ttr_traceable_find(ttr_traceable *programs, size_t n);
 TTR_API TTR_MUST ttr_status ttr_manager_attach(ttr_manager *manager, uint64_t pid,
                                                ttr_error *error);
 
+/* Changes how rings behave when they are full, in running programs too.  Writes all events that are
+ * in rings before.  After a change to ONESHOT, a thread records nothing more if its ring was full
+ * before. */
+TTR_API TTR_MUST ttr_status ttr_manager_set_mode(ttr_manager *manager, enum ttr_manager_mode mode,
+                                                 ttr_error *error);
+
 /* Writes all events that are in rings now. */
 TTR_API TTR_MUST ttr_status ttr_manager_snapshot(ttr_manager *manager, ttr_error *error);
 

@@ -65,6 +65,10 @@ TTR_API TTR_MUST ttr_status ttr_session_category_at(ttr_session *session, size_t
 TTR_API TTR_MUST ttr_status ttr_session_set_categories(ttr_session *session, const char *filter,
                                                        ttr_error *error);
 
+/* Changes how rings behave when they are full; see ttr_manager_set_mode. */
+TTR_API TTR_MUST ttr_status ttr_session_set_mode(ttr_session *session, enum ttr_manager_mode mode,
+                                                 ttr_error *error);
+
 /* Writes all events that are in rings now. */
 TTR_API TTR_MUST ttr_status ttr_session_snapshot(ttr_session *session, ttr_error *error);
 

@@ -446,7 +446,7 @@ TTR_TRACE_INLINE_ void ttr_trace_zone_end(struct ttr_trace_zone *zone)
 TTR_TRACE_API_ void ttr_trace_log(const struct ttr_trace_category *category, const char *format,
                                   ...) __attribute__((format(printf, 2, 3)));
 TTR_TRACE_API_ void ttr_trace_blob(const char *name, const void *bytes, size_t n);
-TTR_TRACE_API_ void ttr_trace_object(const void *pointer, const char *name);
+TTR_TRACE_API_ void ttr_trace_object(const volatile void *pointer, const char *name);
 
 /* A program or library with its categories. */
 struct ttr_trace_module {

@@ -223,12 +223,14 @@ static int refuse_group(const char *group, char **argv, int n, int at)
     }
     if (at < n && strcmp(argv[at], "--") != 0)
         return report_misuse(group,
-                             "%s cannot record \"%s\": use \"tracetta record dotnet PID\" or "
-                             "\"tracetta record perf -- COMMAND\"",
+                             "%s cannot record \"%s\": use \"tracetta record -- COMMAND\" for "
+                             "trace points, \"tracetta record dotnet PID\" or \"tracetta record "
+                             "perf -- COMMAND\"",
                              group, argv[at]);
     return report_misuse(group,
-                         "%s expects what to record: \"tracetta record dotnet\" for a .NET "
-                         "process, \"tracetta record perf\" for events of the kernel",
+                         "%s expects \"--\" and a command with trace points, \"tracetta record "
+                         "dotnet\" for a .NET process, or \"tracetta record perf\" for events of "
+                         "the kernel",
                          group);
 }
 

@@ -77,7 +77,7 @@ static struct node *parse_level(struct parser *parser, unsigned level)
         const char *at = parser->token.begin;
         parser_advance(parser);
         if (found->kind == NODE_SUBTRACT && token_is(&parser->token, ">"))
-            return parser_refuse(parser, &parser->token); /* -> of JSON */
+            return parser_refuse(parser, &parser->token); /* the operator -> of JSON is not known */
         struct node *right = parse_level(parser, level + 1);
         left = right ? make_node(parser, (enum node_kind)found->kind, at, left, right) : NULL;
     }
@@ -108,7 +108,7 @@ static struct node *parse_in(struct parser *parser, const char *at, struct node 
     struct node *children[CHILDREN_MAX] = {left};
     uint32_t n = 1;
     if (parser->token.kind == TOKEN_WORD)
-        return parser_refuse(parser, &parser->token); /* IN table */
+        return parser_refuse(parser, &parser->token); /* IN accepts lists only, no tables */
     if (!parser_expect(parser, "("))
         return NULL;
     if (token_is(&parser->token, "SELECT") || token_is(&parser->token, "VALUES") ||

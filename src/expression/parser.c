@@ -1,4 +1,4 @@
-/* What both parts of the parser share: errors, the next token, nodes. */
+/* Functions that both parts of the parser call: errors, the next token, nodes. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -92,7 +92,7 @@ enum function {
 /* The detail of a literal that is TRUE or FALSE, or made by an empty list. */
 #define LITERAL_TRUTH 1u
 
-/* What a node depends on: a bit per column, and this bit for fields. */
+/* Dependencies of a node: a bit per column, and this bit for fields. */
 #define DEPENDS_ON_FIELDS (1u << COLUMN_COUNT)
 
 /* How a field of a schema is found; by schema id. */

@@ -63,7 +63,7 @@ struct reference_use {
     bool is_signed, is_bool, is_wide, is_no_number;
 };
 
-/* What the compiler knows about a bit position: it is `residue` modulo 1 << known. */
+/* Compile-time knowledge about a bit position: it is `residue` modulo 1 << known. */
 struct position {
     uint32_t residue;
     uint8_t known;

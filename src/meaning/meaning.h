@@ -48,7 +48,7 @@ enum action_result { ACTION_DONE, ACTION_CUT, ACTION_OUT_OF_MEMORY };
  * weaker source. */
 enum name_rank { NAME_NONE, NAME_SNAPSHOT, NAME_EVENT, NAME_CONTAINER };
 
-/* What the stage knows of a thread, by ttr_id. */
+/* State of the stage for a thread, by ttr_id. */
 struct task {
     uint64_t tid;
     struct span_lane lane;
@@ -93,7 +93,7 @@ struct flow {
     uint16_t group; /* 0 = the entry is free */
 };
 
-/* What the stage knows of a source. */
+/* State of the stage for a source. */
 struct source_state {
     bool is_known;
     bool has_cpu_field;      /* CTF of perf: the CPU is a field of the events */

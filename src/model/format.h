@@ -117,7 +117,7 @@ struct packet_feed {
     void *ctx;
 };
 
-/* What a receiver lost while it wrote a file. */
+/* Losses of a receiver while it wrote a file. */
 struct packet_losses {
     uint64_t kernel_drops; /* datagrams that the kernel dropped */
     /* numbers of packets and events that were dropped because a queue was full */

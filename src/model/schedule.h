@@ -42,10 +42,11 @@ enum schedule_state {
 struct schedule_change {
     ttr_id thread;
     uint8_t state; /* enum schedule_state */
-    /* RUNNING: the CPU records all of its threads, or this thread was recorded before */
+    /* RUNNING: true if the trace cannot have omitted a switch to another thread before this one,
+     * since it records all threads of the CPU or has recorded this thread before */
     bool is_certain;
-    /* other states: the thread was running, and the event that started its run was the switch
-     * before this one on its CPU, so `ran_ns` is exact */
+    /* other states: true if the previous switch of the CPU started the run of the thread, so that
+     * `ran_ns` is exact */
     bool has_run;
     uint32_t cpu;    /* RUNNING: the CPU */
     uint64_t ran_ns; /* ns; valid with has_run */
@@ -56,7 +57,7 @@ struct schedule_cpu {
     uint32_t number;
     ttr_id running;   /* 0 = unknown */
     int64_t since;    /* ns; start of the run, if `running` is not 0 */
-    bool is_certain;  /* the run is certain */
+    bool is_certain;  /* is_certain of the change that started the run */
     bool is_complete; /* a switch continued the one before: all threads of the CPU are recorded */
 };
 

@@ -64,7 +64,7 @@ static ttr_status send_frame(struct sent_folder *folder, const struct file_frame
 }
 
 /* Returns the part of a path after the folder that is sent. */
-static ttr_text relative_name(const struct sent_folder *folder, ttr_text path)
+static ttr_text get_path_in_folder(const struct sent_folder *folder, ttr_text path)
 {
     size_t n = strlen(folder->path);
     while (n > 1 && folder->path[n - 1] == '/')
@@ -104,7 +104,7 @@ static ttr_status send_main_file(struct sent_folder *folder, ttr_text trace,
     uint8_t *bytes = NULL;
     size_t n = 0;
     const struct alloc *alloc = &folder->sender->alloc;
-    ttr_text below = relative_name(folder, trace);
+    ttr_text below = get_path_in_folder(folder, trace);
     int name_n = snprintf(name, sizeof name, "%.*s%s%s", (int)below.n, below.p, below.n ? "/" : "",
                           format->folder->main_file);
     (void)snprintf(path, sizeof path, "%.*s", (int)trace.n, trace.p);
@@ -134,7 +134,7 @@ static ttr_status send_main_file(struct sent_folder *folder, ttr_text trace,
 static ttr_status add_file(struct sent_folder *folder, const ttr_report *report,
                            const struct format *format, ttr_error *error)
 {
-    const ttr_text name = relative_name(folder, report->path);
+    const ttr_text name = get_path_in_folder(folder, report->path);
     if (report->source >= folder->files_n)
         return fail(error, TTR_E_LIMIT, NO_OFFSET, "%s has too many files", folder->path);
     struct sent_file *file = &folder->files[report->source];

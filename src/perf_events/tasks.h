@@ -6,7 +6,7 @@
 #include "encodings/perf_data/perf_data_write.h"
 #include "perf_events/build_id.h"
 
-/* Where the records are written, and scratch memory. */
+/* Output of the records, and scratch memory. */
 struct tasks {
     struct perf_data_writer *put;
     uint64_t sample_type;

@@ -1,13 +1,16 @@
 /* Fields of an EventHeader event as arguments of a trace point (layout: event_header_format.h).
  *
  * An argument of FXT is a number, a boolean or a text.  Numbers keep their sign and size class (32
- * or 64 bits); UUIDs, addresses, bytes and arrays become texts, as do characters.  The conversion
- * reads declarations and payload side by side.  Both come from macros of this process or from a
- * composer, so damage is not expected; it ends the fields without reading beyond the event. */
+ * or 64 bits); UUIDs, addresses and bytes become texts, as do characters.  An array becomes one
+ * JSON text: a site has a fixed number of at most 15 arguments, and the length of most arrays
+ * differs between events.  The conversion reads declarations and payload side by side.  Both come
+ * from macros of this process or from a composer, so damage is not expected; it ends the fields
+ * without reading beyond the event. */
 #include "provider/rings_fields.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -300,6 +303,24 @@ static void append_line(struct line *line, const char *text, size_t n)
     line->n += used;
 }
 
+/* Appends a text as JSON (RFC 8259, section 7). */
+static void append_text(struct line *line, const char *text, size_t n)
+{
+    char escape[8];
+    append_line(line, "\"", 1);
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t byte = (uint8_t)text[i];
+        if (byte == '"' || byte == '\\')
+            append_line(line, "\\", 1);
+        if (byte < 0x20)
+            append_line(line, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", byte));
+        else
+            append_line(line, text + i, 1);
+    }
+    append_line(line, "\"", 1);
+}
+
+/* Appends a value as JSON, which has no numbers for infinity and NaN. */
 static void append_value(struct line *line, const struct ttr_trace_value *value)
 {
     char number[ELEMENT_MAX];
@@ -307,11 +328,11 @@ static void append_value(struct line *line, const struct ttr_trace_value *value)
     int n = 0;
     memcpy(&real, &value->bits, sizeof real);
     if (value->type == TTR_TRACE_VALUE_TEXT) {
-        append_line(line, "\"", 1);
-        append_line(line, value->text, value->text_n);
-        append_line(line, "\"", 1);
+        append_text(line, value->text, value->text_n);
     } else if (value->type == TTR_TRACE_VALUE_F64) {
         n = snprintf(number, sizeof number, "%.17g", real);
+        if (!isfinite(real))
+            n = snprintf(number, sizeof number, "null");
     } else if (value->type == TTR_TRACE_VALUE_BOOL) {
         n = snprintf(number, sizeof number, "%s", value->bits ? "true" : "false");
     } else if (value->type == TTR_TRACE_VALUE_I32 || value->type == TTR_TRACE_VALUE_I64) {
@@ -325,7 +346,7 @@ static void append_value(struct line *line, const struct ttr_trace_value *value)
 static void append_field(struct rings_args *args, struct line *line, struct declaration *field,
                          struct reading *metadata, struct reading *payload, unsigned depth);
 
-/* Appends the members of a struct as "{a = 1, b = 2}". `metadata` is after its declaration. */
+/* Appends the members of a struct as "{"a": 1, "b": 2}". `metadata` is after its declaration. */
 static void append_members(struct rings_args *args, struct line *line, unsigned members,
                            struct reading *metadata, struct reading *payload, unsigned depth)
 {
@@ -335,8 +356,8 @@ static void append_members(struct rings_args *args, struct line *line, unsigned 
         if (!read_declaration(metadata, &field))
             break;
         append_line(line, ", ", i ? 2 : 0);
-        append_line(line, field.name, field.name_n);
-        append_line(line, " = ", 3);
+        append_text(line, field.name, field.name_n);
+        append_line(line, ": ", 2);
         append_field(args, line, &field, metadata, payload, depth + 1);
     }
     append_line(line, "}", 1);

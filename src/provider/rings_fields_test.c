@@ -1,4 +1,5 @@
 /* Fields of EventHeader events as arguments of FXT events. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -186,8 +187,26 @@ static void array_of_structs_is_one_text(void **state)
     add_value(&scene, "after", TTR_EH_VALUE32, 0, &value, 0);
     const struct rings_args *args = read_args(&scene);
     assert_int_equal(args->n, 2);
-    assert_text(args, 0, "list", "[{a = 7, b = \"x\"}, {a = 8, b = \"y\"}]");
+    assert_text(args, 0, "list", "[{\"a\": 7, \"b\": \"x\"}, {\"a\": 8, \"b\": \"y\"}]");
     assert_number(args, 1, "after", TTR_TRACE_VALUE_U32, 9);
+    close_scene(&scene);
+}
+
+/* Escapes of RFC 8259, section 7; it has no numbers for infinity and NaN. */
+static void text_of_an_array_is_json(void **state)
+{
+    (void)state;
+    struct scene scene = open_scene();
+    const double reals[3] = {0.5, INFINITY, NAN};
+    const ttr_field_shape list = {"list", TTR_EH_ZSTRING8 | TTR_EH_ARRAY, 0, 0},
+                          numbers = {"numbers", TTR_EH_VALUE64, TTR_EH_AS_FLOAT, 0};
+    const char payload[] = "\3\0a\"b\\c\0\n\0\xc3\xa9";
+    ttr_compose_metadata(scene.composer, &list, 0);
+    ttr_compose_payload(scene.composer, payload, sizeof payload);
+    ttr_compose_array(scene.composer, &numbers, reals, 3, false);
+    const struct rings_args *args = read_args(&scene);
+    assert_text(args, 0, "list", "[\"a\\\"b\\\\c\", \"\\u000a\", \"\xc3\xa9\"]");
+    assert_text(args, 1, "numbers", "[0.5, null, null]");
     close_scene(&scene);
 }
 
@@ -252,6 +271,7 @@ int main(void)
         cmocka_unit_test(texts_become_utf8),
         cmocka_unit_test(structs_are_dotted_and_arrays_are_texts),
         cmocka_unit_test(array_of_structs_is_one_text),
+        cmocka_unit_test(text_of_an_array_is_json),
         cmocka_unit_test(fields_above_the_limit_are_counted),
         cmocka_unit_test(rings_without_their_library_are_unsupported),
         cmocka_unit_test(event_that_is_cut_anywhere_is_read_within_its_bounds),

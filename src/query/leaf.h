@@ -46,6 +46,25 @@ struct leaf_values {
     size_t *start; /* after sorting by group: start of each group in `value`, and the end */
 };
 
+/* Results of a group over its values so far. */
+struct leaf_total {
+    int64_t count; /* number of values that are not NULL */
+    int64_t sum, minimum, maximum;
+};
+
+/* Counts, sums and extremes of integers by group, or counts of any values; aggregates of the same
+ * values share them. */
+struct leaf_totals {
+    uint32_t op, filter; /* as in leaf_values; op is SQL_NONE if only rows are counted */
+    bool has_sum, has_extremes;
+    bool has_real;    /* a total or average adds doubles */
+    bool is_checked;  /* sums are checked for overflow, and doubles have sums of their own */
+    uint64_t sum_max; /* until is_checked: each sum is between -sum_max and sum_max */
+    struct leaf_total *total; /* indexed by group, as all below */
+    int64_t *nulls;           /* number of values that are NULL */
+    double *real;             /* sums of doubles, if has_real; valid if is_checked */
+};
+
 struct leaf_aggregate {
     uint8_t function; /* enum leaf_function */
     uint8_t type;     /* ttr_store_type of the result */
@@ -53,8 +72,9 @@ struct leaf_aggregate {
     uint32_t filter;  /* operation of the FILTER condition; SQL_NONE = none */
     bool is_whole;    /* a total or average of integers that is computed from their exact sum */
     double percent;
-    size_t values; /* percentile: index of its values in leaf->values */
-    /* results so far, indexed by group */
+    size_t values;              /* percentile: index of its values in leaf->values */
+    struct leaf_totals *totals; /* rows or integers: the totals that it reads; else NULL */
+    /* results so far, indexed by group, if there are no totals */
     int64_t *count;
     int64_t *integer; /* sum, minimum or maximum */
     double *real;     /* sum of real numbers */
@@ -63,9 +83,11 @@ struct leaf_aggregate {
 
 struct leaf_key {
     uint32_t op;
-    bool is_descending; /* groups are returned in descending order of this key */
-    struct value_map map, combined;
-    int64_t *values; /* value of the key in each group */
+    bool is_descending;     /* groups are returned in descending order of this key */
+    bool is_independent;    /* else each group has had one value of this key so far */
+    struct value_map map;   /* numbers of its values */
+    struct value_map pairs; /* numbers of pairs with the number by the independent keys before it */
+    int64_t *values;        /* value of the key in each group */
 };
 
 struct leaf_order {
@@ -85,10 +107,13 @@ struct leaf {
     /* LEAF_GROUP */
     struct leaf_key keys[SQL_TERMS_MAX];
     uint32_t keys_n;
+    uint32_t independent[SQL_TERMS_MAX]; /* indexes of the independent keys */
+    uint32_t independent_n;
     struct leaf_aggregate aggregates[LEAF_AGGREGATES_MAX];
     uint32_t aggregates_n;
+    struct leaf_totals totals[LEAF_AGGREGATES_MAX];
     struct leaf_values values[LEAF_AGGREGATES_MAX];
-    size_t values_n;
+    size_t totals_n, values_n;
     size_t groups_n, groups_capacity;
     uint32_t *order; /* numbers of the groups in the order of the result; NULL = in order of their
                         numbers */
@@ -134,6 +159,24 @@ bool leaf_group_add(struct leaf *leaf, const struct leaf_block *block);
 bool leaf_group_finish(struct leaf *leaf);
 bool leaf_rows_add(struct leaf *leaf, const struct leaf_block *block);
 void leaf_rows_finish(struct leaf *leaf);
+
+/* Number the groups of the selected rows of a block, which may be new (leaf_keys.c).
+ * leaf_keys_find_conflict returns a key that has several values in a group, or SQL_NONE; after
+ * leaf_keys_separate, number the block again.  Return false if memory is exhausted. */
+bool leaf_keys_number(struct leaf *leaf, const struct leaf_block *block, uint32_t *groups,
+                      size_t *groups_n);
+uint32_t leaf_keys_find_conflict(struct leaf *leaf, const struct leaf_block *block,
+                                 const uint32_t *groups);
+bool leaf_keys_separate(struct leaf *leaf, uint32_t key);
+
+/* Find the totals of all aggregates; make room for n groups, of which `old` had room before; add
+ * the selected rows of a block; return the result of an aggregate (leaf_totals.c). */
+void leaf_totals_start(struct leaf *leaf);
+bool leaf_totals_reserve(struct leaf_totals *totals, size_t old, size_t n);
+void leaf_totals_add(struct leaf *leaf, struct leaf_totals *totals, const uint32_t *groups,
+                     const struct leaf_block *block);
+int64_t leaf_total_value(const struct leaf_aggregate *aggregate, size_t group);
+void leaf_totals_free(struct leaf_totals *totals);
 
 /* Collect the values of percentiles and sort them by group (leaf_percentile.c).  Return false if
  * memory is exhausted. */

@@ -7,7 +7,7 @@
 
 #include "query/leaf_vector.h"
 
-/* What is known about the result for a string.  TRUTH_IS_TRUE is the only one with its bit. */
+/* Knowledge about the result for a string.  TRUTH_IS_TRUE is the only one with its bit. */
 #define TRUTH_UNKNOWN 0u
 #define TRUTH_IS_OTHER 1u /* false, NULL, or a text */
 #define TRUTH_IS_TRUE 2u

@@ -1,9 +1,9 @@
 /* Groups and aggregates of a leaf: a part of a statement that the column scan runs instead of
  * SQLite.
  *
- * Each key maps its values to small numbers; several keys are combined pair by pair.  A group has
- * its number by first appearance, and each aggregate has an array per group.  Sums of doubles are
- * added in the order of the rows, as SQLite does, so that they are equal to the last bit. */
+ * A group has its number by first appearance (leaf_keys.c), and each aggregate has an array per
+ * group.  Sums of doubles are added in the order of the rows, as SQLite does, so that they are
+ * equal to the last bit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +32,13 @@ static bool reserve_groups(struct leaf *leaf, size_t n)
     for (uint32_t i = 0; i < leaf->keys_n; i++)
         if (!resize((void **)&leaf->keys[i].values, old, capacity, sizeof(int64_t)))
             return false;
+    for (size_t i = 0; i < leaf->totals_n; i++)
+        if (!leaf_totals_reserve(&leaf->totals[i], old, capacity))
+            return false;
     for (uint32_t i = 0; i < leaf->aggregates_n; i++) {
         struct leaf_aggregate *aggregate = &leaf->aggregates[i];
+        if (aggregate->totals)
+            continue;
         if (!resize((void **)&aggregate->count, old, capacity, sizeof(int64_t)) ||
             !resize((void **)&aggregate->integer, old, capacity, sizeof(int64_t)) ||
             !resize((void **)&aggregate->real, old, capacity, sizeof(double)))
@@ -43,115 +48,54 @@ static bool reserve_groups(struct leaf *leaf, size_t n)
     return true;
 }
 
-/* Replaces the values of key i by numbers; for i > 0, numbers pairs of the value and the number
- * that the earlier keys have. */
-static bool number_key(struct leaf *leaf, uint32_t i, const int64_t *value, uint32_t n,
-                       uint32_t *groups)
+/* Stores the keys of groups that are new in a block. */
+static void store_new_keys(struct leaf *leaf, const struct leaf_block *block,
+                           const uint32_t *groups)
 {
-    struct leaf_key *key = &leaf->keys[i];
-    uint32_t highest = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t number = value_map_get(&key->map, value[k]);
-        highest = number > highest ? number : highest;
-        if (i > 0) {
-            const int64_t pair = (int64_t)((uint64_t)groups[k] << 32 | number);
-            number = value_map_get(&key->combined, pair);
-            highest = number > highest ? number : highest;
-        }
-        groups[k] = number;
+    size_t known = leaf->groups_n;
+    for (uint32_t k = 0; k < block->n; k++) {
+        const uint32_t at = block->is_all ? k : block->at[k];
+        if (groups[k] < known)
+            continue;
+        known = groups[k] + 1u;
+        for (uint32_t i = 0; i < leaf->keys_n; i++)
+            leaf->keys[i].values[groups[k]] = vector_evaluate(&leaf->program, leaf->keys[i].op)[at];
     }
-    return highest != VALUE_MAP_FULL;
 }
 
-/* Sets the group of each selected row. Stores the keys of new groups. */
+/* Sets the group of each selected row. */
 static bool number_groups(struct leaf *leaf, const struct leaf_block *block, uint32_t *groups)
 {
-    int64_t buffer[VECTOR_ROWS];
-    for (uint32_t i = 0; i < leaf->keys_n; i++)
-        if (!number_key(leaf, i, leaf_evaluate(leaf, leaf->keys[i].op, block, buffer), block->n,
-                        groups))
+    for (;;) {
+        size_t n;
+        if (!leaf_keys_number(leaf, block, groups, &n) || !reserve_groups(leaf, n))
             return false;
-    const struct leaf_key *last = &leaf->keys[leaf->keys_n - 1];
-    const size_t n = leaf->keys_n > 1 ? last->combined.n : last->map.n;
-    if (n == leaf->groups_n)
-        return true;
-    if (!reserve_groups(leaf, n))
-        return false;
-    for (uint32_t k = 0; k < block->n; k++)
-        if (groups[k] >= leaf->groups_n) {
-            const uint32_t at = block->is_all ? k : block->at[k];
-            leaf->groups_n = groups[k] + 1u;
-            for (uint32_t i = 0; i < leaf->keys_n; i++)
-                leaf->keys[i].values[groups[k]] =
-                    vector_evaluate(&leaf->program, leaf->keys[i].op)[at];
+        if (n > leaf->groups_n)
+            store_new_keys(leaf, block, groups);
+        const uint32_t key = leaf_keys_find_conflict(leaf, block, groups);
+        if (key == SQL_NONE) {
+            leaf->groups_n = n;
+            return true;
         }
-    return true;
+        if (!leaf_keys_separate(leaf, key))
+            return false;
+    }
 }
 
 /* --- Aggregates --- */
 
-static void count_rows(struct leaf_aggregate *aggregate, const int64_t *value, uint32_t n,
-                       const uint32_t *groups)
-{
-    for (uint32_t k = 0; k < n; k++)
-        aggregate->count[groups[k]] += !value || value[k] != NONE;
-}
-
-/* Counts the rows of the only group.  Without keys each row has the same counter, and adding to it
- * row by row costs the latency of a store. */
-static void count_all_rows(struct leaf_aggregate *aggregate, const int64_t *value, uint32_t n)
-{
-    uint32_t counted = value ? 0 : n;
-    for (uint32_t k = 0; value && k < n; k++)
-        counted += value[k] != NONE;
-    aggregate->count[0] += counted;
-}
-
-static void sum_all_integers(struct leaf *leaf, struct leaf_aggregate *aggregate,
-                             const int64_t *value, uint32_t n)
-{
-    int64_t sum = aggregate->integer[0];
-    bool is_overflow = false;
-    uint32_t counted = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        const int64_t x = value[k];
-        is_overflow |= __builtin_add_overflow(sum, x == NONE ? 0 : x, &sum);
-        counted += x != NONE;
-    }
-    aggregate->count[0] += counted;
-    aggregate->integer[0] = sum;
-    leaf->program.is_inexact |= is_overflow;
-}
-
-static void sum_integers(struct leaf *leaf, struct leaf_aggregate *aggregate, const int64_t *value,
-                         uint32_t n, const uint32_t *groups)
-{
-    bool is_overflow = false;
-    for (uint32_t k = 0; k < n; k++) {
-        const int64_t x = value[k];
-        const uint32_t group = groups[k];
-        if (x == NONE)
-            continue;
-        aggregate->count[group]++;
-        is_overflow |=
-            __builtin_add_overflow(aggregate->integer[group], x, &aggregate->integer[group]);
-    }
-    leaf->program.is_inexact |= is_overflow;
-}
-
-/* Adds doubles, or integers as doubles. */
-static void sum_reals(struct leaf_aggregate *aggregate, bool is_real, const int64_t *value,
-                      uint32_t n, const uint32_t *groups)
+static void sum_reals(struct leaf_aggregate *aggregate, const int64_t *value, uint32_t n,
+                      const uint32_t *groups)
 {
     for (uint32_t k = 0; k < n; k++) {
-        const int64_t x = value[k];
-        if (x == NONE)
+        if (value[k] == NONE)
             continue;
         aggregate->count[groups[k]]++;
-        aggregate->real[groups[k]] += is_real ? vector_bits_to_real(x) : (double)x;
+        aggregate->real[groups[k]] += vector_bits_to_real(value[k]);
     }
 }
 
+/* Finds the extremes of doubles or texts. */
 static void find_extremes(struct leaf *leaf, struct leaf_aggregate *aggregate, const int64_t *value,
                           uint32_t n, const uint32_t *groups)
 {
@@ -161,12 +105,8 @@ static void find_extremes(struct leaf *leaf, struct leaf_aggregate *aggregate, c
     for (uint32_t k = 0; k < n; k++) {
         const int64_t x = value[k];
         int64_t *best = &aggregate->integer[groups[k]];
-        if (x == NONE)
-            continue;
-        if (aggregate->count[groups[k]]++ == 0)
-            *best = x;
-        else if (type == TTR_STORE_INT ? (wanted < 0 ? x < *best : x > *best)
-                                       : vector_compare(t, type, x, *best) == wanted)
+        if (x != NONE &&
+            (aggregate->count[groups[k]]++ == 0 || vector_compare(t, type, x, *best) == wanted))
             *best = x;
     }
 }
@@ -200,28 +140,14 @@ static bool aggregate_block(struct leaf *leaf, struct leaf_aggregate *aggregate,
         block = &kept;
         groups = kept_groups;
     }
-    const int64_t *value =
-        aggregate->op == SQL_NONE ? NULL : leaf_evaluate(leaf, aggregate->op, block, buffer);
-    const bool is_real =
-        aggregate->op != SQL_NONE && leaf->program.ops[aggregate->op].type == TTR_STORE_REAL;
+    const int64_t *value = leaf_evaluate(leaf, aggregate->op, block, buffer);
     switch (aggregate->function) {
-    case LEAF_COUNT:
-        if (leaf->keys_n == 0)
-            count_all_rows(aggregate, value, block->n);
-        else
-            count_rows(aggregate, value, block->n, groups);
-        return true;
     case LEAF_COUNT_DISTINCT:
         return count_distinct(aggregate, value, block->n, groups);
     case LEAF_SUM:
     case LEAF_TOTAL:
     case LEAF_AVG:
-        if (aggregate->is_whole && leaf->keys_n == 0)
-            sum_all_integers(leaf, aggregate, value, block->n);
-        else if (aggregate->is_whole)
-            sum_integers(leaf, aggregate, value, block->n, groups);
-        else
-            sum_reals(aggregate, is_real, value, block->n, groups);
+        sum_reals(aggregate, value, block->n, groups);
         return true;
     default:
         find_extremes(leaf, aggregate, value, block->n, groups);
@@ -231,6 +157,7 @@ static bool aggregate_block(struct leaf *leaf, struct leaf_aggregate *aggregate,
 
 bool leaf_group_start(struct leaf *leaf)
 {
+    leaf_totals_start(leaf);
     if (leaf->keys_n > 0)
         return true;
     leaf->groups_n = 1;
@@ -240,11 +167,14 @@ bool leaf_group_start(struct leaf *leaf)
 bool leaf_group_add(struct leaf *leaf, const struct leaf_block *block)
 {
     uint32_t groups[VECTOR_ROWS];
-    memset(groups, 0, sizeof groups);
-    if (leaf->keys_n > 0 && !number_groups(leaf, block, groups))
+    if (leaf->keys_n == 0)
+        memset(groups, 0, sizeof groups);
+    else if (!number_groups(leaf, block, groups))
         return false;
+    for (size_t i = 0; i < leaf->totals_n; i++)
+        leaf_totals_add(leaf, &leaf->totals[i], groups, block);
     for (uint32_t i = 0; i < leaf->aggregates_n; i++)
-        if (leaf->aggregates[i].function != LEAF_PERCENTILE &&
+        if (leaf->aggregates[i].function != LEAF_PERCENTILE && !leaf->aggregates[i].totals &&
             !aggregate_block(leaf, &leaf->aggregates[i], block, groups))
             return false;
     for (size_t i = 0; i < leaf->values_n; i++)
@@ -316,25 +246,22 @@ bool leaf_group_finish(struct leaf *leaf)
 
 static int64_t aggregate_value(const struct leaf_aggregate *aggregate, size_t group)
 {
-    const bool has_values = aggregate->count[group] > 0;
-    const double sum =
-        aggregate->is_whole ? (double)aggregate->integer[group] : aggregate->real[group];
+    if (aggregate->totals)
+        return leaf_total_value(aggregate, group);
+    const int64_t count = aggregate->count[group];
     switch (aggregate->function) {
-    case LEAF_COUNT:
     case LEAF_COUNT_DISTINCT:
-        return aggregate->count[group];
+        return count;
     case LEAF_TOTAL:
-        return vector_real_to_bits(sum);
+        return vector_real_to_bits(aggregate->real[group]);
     case LEAF_AVG:
-        return has_values ? vector_real_to_bits(sum / (double)aggregate->count[group]) : NONE;
+        return count ? vector_real_to_bits(aggregate->real[group] / (double)count) : NONE;
     case LEAF_SUM:
-        if (!aggregate->is_whole)
-            return has_values ? vector_real_to_bits(sum) : NONE;
-        return has_values ? aggregate->integer[group] : NONE;
+        return count ? vector_real_to_bits(aggregate->real[group]) : NONE;
     case LEAF_PERCENTILE:
         return aggregate->integer[group];
     default:
-        return has_values ? aggregate->integer[group] : NONE;
+        return count ? aggregate->integer[group] : NONE;
     }
 }
 

@@ -66,6 +66,11 @@ uint32_t value_map_add(struct value_map *map, int64_t value)
 {
     if (map->n == VALUE_MAP_FULL - 1)
         return VALUE_MAP_FULL;
+    if (value == INT64_MIN) {
+        if (!map->lowest)
+            map->lowest = ++map->n;
+        return map->lowest - 1;
+    }
     if ((uint64_t)value < VALUE_MAP_DIRECT) {
         if ((uint64_t)value >= map->direct_n && !grow_direct(map, (size_t)value + 1))
             return VALUE_MAP_FULL;

@@ -15,7 +15,8 @@ struct value_map {
     size_t direct_n;
     struct value_map_slot *slots;
     size_t slots_n, used;
-    uint32_t n; /* number of different values so far */
+    uint32_t n;      /* number of different values so far */
+    uint32_t lowest; /* number of INT64_MIN, which is NULL, + 1; 0 = none */
 };
 
 void value_map_free(struct value_map *map);
@@ -28,6 +29,8 @@ static inline uint32_t value_map_get(struct value_map *map, int64_t value)
 {
     if ((uint64_t)value < map->direct_n && map->direct[value])
         return map->direct[value] - 1;
+    if (value == INT64_MIN && map->lowest)
+        return map->lowest - 1;
     return value_map_add(map, value);
 }
 

@@ -15,7 +15,7 @@ void leaf_free(struct leaf *leaf)
     vector_free(&leaf->program);
     for (uint32_t i = 0; i < leaf->keys_n; i++) {
         value_map_free(&leaf->keys[i].map);
-        value_map_free(&leaf->keys[i].combined);
+        value_map_free(&leaf->keys[i].pairs);
         free(leaf->keys[i].values);
     }
     for (uint32_t i = 0; i < leaf->aggregates_n; i++) {
@@ -26,6 +26,8 @@ void leaf_free(struct leaf *leaf)
         free(aggregate->integer);
         free(aggregate->real);
     }
+    for (size_t i = 0; i < leaf->totals_n; i++)
+        leaf_totals_free(&leaf->totals[i]);
     for (size_t i = 0; i < leaf->values_n; i++) {
         free(leaf->values[i].group);
         free(leaf->values[i].value);

@@ -90,6 +90,13 @@ static void write_snapshot(ttr_manager *manager, struct trace_answer *answer)
         set_failed(answer, error.text);
 }
 
+static void set_mode(ttr_manager *manager, uint32_t mode, struct trace_answer *answer)
+{
+    ttr_error error;
+    if (ttr_manager_set_mode(manager, (enum ttr_manager_mode)mode, &error) != TTR_OK)
+        set_failed(answer, error.text);
+}
+
 bool control_answer(ttr_manager *manager, const struct program *controller,
                     const struct trace_message *request)
 {
@@ -110,6 +117,8 @@ bool control_answer(ttr_manager *manager, const struct program *controller,
         write_snapshot(manager, &answer);
     else if (request->a == TRACE_REQUEST_STOP)
         manager->is_stop_requested = true;
+    else if (request->a == TRACE_REQUEST_MODE)
+        set_mode(manager, request->b, &answer);
     else
         set_failed(&answer, "the manager does not know this request: it is of another version");
     (void)send(controller->socket_fd, &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -84,12 +84,12 @@ static ttr_status start_manager(ttr_manager *manager, const ttr_manager_options 
     char socket[sizeof manager->socket];
     ttr_status status = TTR_OK;
     if (!options->socket) {
-        status = session_folder_make(socket, error);
-        manager->has_folder = status == TTR_OK;
+        session_folders_clean();
+        status = session_folder_make(socket, &manager->folder_fd, error);
     }
     if (status == TTR_OK)
         status = create_socket(manager, options->socket ? options->socket : socket, error);
-    if (status != TTR_OK && manager->has_folder)
+    if (status != TTR_OK && manager->folder_fd >= 0)
         session_folder_remove(socket);
     if (status == TTR_OK && !archive_start(&manager->archive, options->fd))
         return fail(error, TTR_E_IO, 0, "cannot write: %s",
@@ -106,8 +106,11 @@ static void free_manager(ttr_manager *manager)
         (void)close(manager->listen_fd);
     if (manager->socket[0])
         (void)unlink(manager->socket);
-    if (manager->socket[0] && manager->has_folder)
-        session_folder_remove(manager->socket);
+    if (manager->folder_fd >= 0) {
+        if (manager->socket[0])
+            session_folder_remove(manager->socket);
+        (void)close(manager->folder_fd);
+    }
     const struct alloc *alloc = manager->alloc;
     alloc_free(alloc, manager->programs, manager->programs_capacity, sizeof *manager->programs);
     alloc_free(alloc, manager->frequencies, manager->frequencies_capacity,
@@ -129,7 +132,7 @@ ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_error *err
     }
     const size_t chunks = (options->buffer_bytes + TRACE_CHUNK - 1) / TRACE_CHUNK;
     manager->alloc = alloc_default();
-    manager->listen_fd = -1;
+    manager->listen_fd = manager->folder_fd = -1;
     manager->archive.live_fd = options->live_fd;
     manager->archive.started_ms = recorder_now_ms();
     manager->archive.max_bytes = options->max_bytes;
@@ -138,6 +141,7 @@ ttr_manager *ttr_manager_open(const ttr_manager_options *options, ttr_error *err
     manager->next_output = options->next_output;
     manager->user_data = options->user_data;
     manager->mode = options->mode;
+    manager->may_overwrite = options->mode == TTR_MANAGER_CIRCULAR;
     manager->chunks = chunks == 0                 ? TRACE_CHUNKS_DEFAULT
                       : chunks < TRACE_CHUNKS_MIN ? TRACE_CHUNKS_MIN
                                                   : (uint32_t)chunks;
@@ -169,6 +173,20 @@ ttr_status ttr_manager_snapshot(ttr_manager *manager, ttr_error *error)
     for (size_t i = 0; i < manager->programs_n; i++)
         (void)program_drain(manager, &manager->programs[i], true);
     return manager_check_output(manager, error);
+}
+
+ttr_status ttr_manager_set_mode(ttr_manager *manager, enum ttr_manager_mode mode, ttr_error *error)
+{
+    if (mode > TTR_MANAGER_ONESHOT)
+        return fail(error, TTR_E_MISUSE, 0, "mode %u does not exist", (unsigned)mode);
+    const ttr_status status = ttr_manager_snapshot(manager, error);
+    manager->mode = mode;
+    manager->may_overwrite |= mode == TTR_MANAGER_CIRCULAR;
+    for (size_t i = 0; i < manager->programs_n; i++)
+        if (manager->programs[i].is_welcomed)
+            __atomic_store_n(&get_shared_header(&manager->programs[i])->mode, mode,
+                             __ATOMIC_RELEASE);
+    return status;
 }
 
 bool ttr_manager_triggered(ttr_manager *manager, char name[108])

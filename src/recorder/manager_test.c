@@ -79,23 +79,31 @@ static void drops_are_counted_exactly(void **state)
     assert_int_equal(gaps + unseen, reading.lost);
 }
 
-/* Rounds of the test below: 30, or TTR_KILLS. */
+#define KILLS 30u
+#define KILLS_NIGHTLY 1000u
+
+/* Rounds of the test below; TTR_KILLS sets another number. */
 static uint64_t kills(void)
 {
     const char *text = getenv("TTR_KILLS");
-    return text ? strtoull(text, NULL, 10) : 30;
+    if (text)
+        return strtoull(text, NULL, 10);
+    return getenv("TTR_NIGHTLY") ? KILLS_NIGHTLY : KILLS;
 }
 
 static void killed_program_loses_no_committed_event(void **state)
 {
     (void)state;
+    uint64_t seed = 1, events = 0;
     for (uint64_t round = 0; round < kills(); round++) {
         ttr_manager_stats stats;
         ttr_error error;
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t moment = 1 + (seed >> 33) % 150000;
         scene.options.buffer_bytes = 8u << 20;
         scene_open();
         pid_t child = scene_start(scene_write_numbers, UINT64_MAX);
-        while (*scene.committed < 100 + 5000 * (round % 30))
+        while (__atomic_load_n(scene.committed, __ATOMIC_ACQUIRE) < moment)
             assert_int_equal(ttr_manager_run(scene.manager, 1, -1, &error), TTR_OK);
         kill(child, SIGKILL);
         scene_serve(&child, 1);
@@ -105,7 +113,11 @@ static void killed_program_loses_no_committed_event(void **state)
         assert_int_equal(reading.threads_n, 1);
         /* The event that was committed last may not be counted yet, or its number is in a drop. */
         assert_in_range(reading.events + reading.lost, committed, committed + 1);
+        events += committed;
     }
+    if (kills() > KILLS)
+        print_message("# %llu programs were killed, %llu committed events\n",
+                      (unsigned long long)kills(), (unsigned long long)events);
 }
 
 static void open_zones_and_die(uint64_t n)
@@ -228,10 +240,13 @@ static void garbage_in_messages_is_refused(void **state)
     assert_int_equal(stats.events, 1000);
 }
 
-/* Overwrites the shared memory of this program with random bytes, and publishes random positions.
- */
+/* Overwrites the shared memory of this program with random bytes, and publishes random positions:
+ * in the first chunk, in the ring, and anywhere. Sleeps often, so that the manager reads many
+ * states. */
 static void damage_memory(uint64_t seed)
 {
+    static const uint64_t masks[] = {0xfff8, 0x7fff8, UINT64_MAX};
+    const struct timespec rest = {0, 1000000};
     TTR_INSTANT(net, "numbered", TTR_ARG("n", (uint64_t)0));
     struct trace_header *header = ttr_trace_thread.memory;
     struct trace_ring_header *ring = ttr_trace_thread.ring[0].shared;
@@ -241,8 +256,7 @@ static void damage_memory(uint64_t seed)
         const uint64_t value = seed >> 7;
         switch (seed >> 61) {
         case 0:
-            __atomic_store_n(&ring->commit, seed >> 20 & (i % 3 ? 0x7fff8 : UINT64_MAX),
-                             __ATOMIC_RELEASE);
+            __atomic_store_n(&ring->commit, seed >> 20 & masks[i % 3], __ATOMIC_RELEASE);
             break;
         case 1:
             __atomic_store_n(&header->strings_used, value & 0x3ffff8, __ATOMIC_RELEASE);
@@ -256,6 +270,8 @@ static void damage_memory(uint64_t seed)
         default:
             words[seed % ((TRACE_PAGE + 8 * TRACE_CHUNK) / 8)] = seed * 3;
         }
+        if (i % 500 == 499)
+            nanosleep(&rest, NULL);
     }
 }
 

@@ -169,12 +169,12 @@ static void write_lost_counts(ttr_manager *manager, struct program *program)
 
 /* --- Rings --- */
 
-/* Returns true if a chunk that is being read was overwritten, in circular mode. */
+/* Returns true if a chunk that is being read was overwritten. */
 static bool is_chunk_overwritten(const ttr_manager *manager, const struct trace_ring_header *ring,
                                  uint64_t index)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return manager->mode == TTR_MANAGER_CIRCULAR &&
+    return manager->may_overwrite &&
            __atomic_load_n(&ring->writing, __ATOMIC_RELAXED) >= index + manager->chunks;
 }
 
@@ -247,18 +247,17 @@ static bool read_chunk(ttr_manager *manager, struct program *program,
     return true;
 }
 
-/* Returns the commit position of a ring, or 0 if it is invalid. In circular mode, skips chunks that
- * are overwritten. */
+/* Returns the commit position of a ring, or 0 if it is invalid. Skips chunks that were overwritten
+ * in circular mode. */
 static uint64_t check_commit(ttr_manager *manager, struct program *program,
                              const struct trace_ring_header *ring, struct ring_state *state)
 {
     const uint64_t commit = __atomic_load_n(&ring->commit, __ATOMIC_ACQUIRE);
     const uint64_t newest = commit ? (commit - 1) / TRACE_CHUNK : 0;
-    const bool is_circular = manager->mode == TTR_MANAGER_CIRCULAR;
     if (commit == 0 || commit < state->done)
         return 0;
     const bool is_ahead = newest >= state->done / TRACE_CHUNK + manager->chunks;
-    if (commit % 8 != 0 || newest > CHUNK_INDEX_MAX || (is_ahead && !is_circular)) {
+    if (commit % 8 != 0 || newest > CHUNK_INDEX_MAX || (is_ahead && !manager->may_overwrite)) {
         program_count_violation(program);
         return 0;
     }
@@ -280,8 +279,9 @@ static void write_last_losses(ttr_manager *manager, struct program *program,
         write_piece(manager, program, &head, NULL, 0);
 }
 
-/* Reads a ring. Returns the bytes read. */
-static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32_t i)
+/* Reads a ring, until at least `limit` bytes were read. Returns the bytes read. */
+static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32_t i,
+                           uint64_t limit)
 {
     struct trace_ring_header *ring = get_ring(manager, program, i);
     struct ring_state *state = &program->rings[i];
@@ -289,11 +289,14 @@ static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32
     if (phase != RING_ACTIVE && phase != RING_FINISHED)
         return 0;
     const uint64_t commit = check_commit(manager, program, ring, state), before = state->done;
-    while (state->done < commit && program->violations < RECORDER_VIOLATIONS_MAX)
+    while (state->done < commit && state->done - before < limit &&
+           program->violations < RECORDER_VIOLATIONS_MAX)
         if (!read_chunk(manager, program, ring, state, commit)) {
             program_count_violation(program);
             state->done = commit;
         }
+    if (state->done < commit)
+        return state->done - before;
     write_last_losses(manager, program, ring, state);
     /* A thread may have claimed the ring meanwhile, in circular mode. */
     if (phase == RING_FINISHED)
@@ -305,12 +308,15 @@ static uint64_t drain_ring(ttr_manager *manager, struct program *program, uint32
 bool program_drain(ttr_manager *manager, struct program *program, bool reads_all)
 {
     uint64_t bytes = 0;
+    const uint64_t limit = reads_all ? UINT64_MAX : RECORDER_PASS_BYTES;
     if (!program->is_welcomed || (manager->mode == TTR_MANAGER_CIRCULAR && !reads_all))
         return false;
-    const uint32_t n = count_used_rings(manager, program);
-    for (uint32_t i = 0; i < n && program->violations < RECORDER_VIOLATIONS_MAX; i++) {
-        bytes += drain_ring(manager, program, i);
-        if (!reads_all && bytes > RECORDER_PASS_BYTES)
+    const uint32_t n = count_used_rings(manager, program), first = program->next_ring;
+    for (uint32_t k = 0; k < n && program->violations < RECORDER_VIOLATIONS_MAX; k++) {
+        const uint32_t i = (first + k) % n;
+        bytes += drain_ring(manager, program, i, limit - bytes);
+        program->next_ring = i + 1;
+        if (bytes >= limit)
             return true;
     }
     write_lost_counts(manager, program);

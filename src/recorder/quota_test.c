@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "recorder/recorder.h"
@@ -113,6 +114,118 @@ static void events_with_names_above_the_limit_are_counted_as_lost(void **state)
     assert_int_equal(stats.invalid, 0);
 }
 
+/* --- Bytes --- */
+
+#define WIDE_RING ((size_t)16 << 20)
+#define WIDE_THREADS 4u
+#define WIDE_EVENTS (WIDE_RING / 24 / 2) /* an event has 24 bytes, so half of a ring is filled */
+#define FEW_EVENTS 10u
+/* events that the byte limit of a pass admits: it may be exceeded by the rest of a chunk */
+#define PASS_EVENTS ((RECORDER_PASS_BYTES + TRACE_CHUNK) / 24)
+
+/* Words of the page that is shared with the children. */
+enum { ARE_READY = 8, MAY_WRITE, HAVE_WRITTEN, MAY_END };
+
+static void await_word(size_t i, uint64_t value)
+{
+    const struct timespec rest = {0, 1000000};
+    while (__atomic_load_n(&scene.committed[i], __ATOMIC_ACQUIRE) < value)
+        nanosleep(&rest, NULL);
+}
+
+/* Waits until the manager has enabled the category, and then for the test. */
+static void await_start(void)
+{
+    const struct timespec rest = {0, 1000000};
+    while (!TTR_TRACE_ENABLED(net))
+        nanosleep(&rest, NULL);
+    __atomic_fetch_add(&scene.committed[ARE_READY], 1, __ATOMIC_RELEASE);
+    await_word(MAY_WRITE, 1);
+}
+
+static void *fill_half_a_ring(void *unused)
+{
+    (void)unused;
+    for (uint64_t i = 0; i < WIDE_EVENTS; i++)
+        TTR_INSTANT(net, "numbered", TTR_ARG("n", i));
+    __atomic_fetch_add(&scene.committed[HAVE_WRITTEN], 1, __ATOMIC_RELEASE);
+    await_word(MAY_END, 1);
+    return NULL;
+}
+
+/* Writes 32 MiB while the manager does not read. */
+static void fill_rings(uint64_t unused)
+{
+    (void)unused;
+    pthread_t thread[WIDE_THREADS];
+    await_start();
+    for (size_t i = 0; i < WIDE_THREADS; i++)
+        pthread_create(&thread[i], NULL, fill_half_a_ring, NULL);
+    for (size_t i = 0; i < WIDE_THREADS; i++)
+        pthread_join(thread[i], NULL);
+}
+
+static void write_few(uint64_t unused)
+{
+    (void)unused;
+    await_start();
+    for (uint64_t i = 0; i < FEW_EVENTS; i++)
+        TTR_INSTANT(net, "numbered", TTR_ARG("n", i));
+    __atomic_fetch_add(&scene.committed[HAVE_WRITTEN], 1, __ATOMIC_RELEASE);
+    await_word(MAY_END, 1);
+}
+
+/* Returns the number of threads that wrote the first `bytes` bytes of events of a program. */
+static size_t count_threads_before(pid_t pid, uint64_t bytes)
+{
+    uint64_t tids[2 * WIDE_THREADS], before = 0;
+    size_t n = 0, words;
+    bool is_current = false;
+    for (size_t at = 1; at < scene.words_n && before < bytes; at += words) {
+        const uint64_t *record = scene.words + at;
+        words = record[0] >> 4 & 0xfff;
+        if ((record[0] & 15) == TRACE_FXT_EVENT) {
+            before += is_current ? words * 8 : 0;
+            continue;
+        }
+        if ((record[0] & 15) != TRACE_FXT_THREAD)
+            continue;
+        is_current = record[1] == (uint64_t)pid;
+        size_t i = 0;
+        while (i < n && tids[i] != record[2])
+            i++;
+        if (is_current && i == n && n < 2 * WIDE_THREADS)
+            tids[n++] = record[2];
+    }
+    return n;
+}
+
+static void full_rings_of_a_program_delay_no_other_program_or_thread(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    ttr_error error;
+    scene.options.buffer_bytes = WIDE_RING;
+    scene_open();
+    pid_t children[2] = {scene_start(fill_rings, 0), scene_start(write_few, 0)};
+    const pid_t greedy = children[0], modest = children[1];
+    while (__atomic_load_n(&scene.committed[ARE_READY], __ATOMIC_ACQUIRE) < 2)
+        assert_int_equal(ttr_manager_run(scene.manager, 5, -1, &error), TTR_OK);
+    __atomic_store_n(&scene.committed[MAY_WRITE], 1, __ATOMIC_RELEASE);
+    await_word(HAVE_WRITTEN, WIDE_THREADS + 1);
+    assert_int_equal(ttr_manager_run(scene.manager, 0, -1, &error), TTR_OK);
+    ttr_manager_get_stats(scene.manager, &stats);
+    assert_in_range(stats.events, FEW_EVENTS + 1, FEW_EVENTS + PASS_EVENTS);
+    __atomic_store_n(&scene.committed[MAY_END], 1, __ATOMIC_RELEASE);
+    scene_serve(children, 2);
+    scene_close(&stats);
+    assert_int_equal(count_events_of(modest), FEW_EVENTS);
+    assert_int_equal(count_events_of(greedy), WIDE_THREADS * WIDE_EVENTS);
+    assert_int_equal(count_threads_before(greedy, WIDE_THREADS * RECORDER_PASS_BYTES),
+                     WIDE_THREADS);
+    assert_int_equal(stats.dropped, 0);
+}
+
 /* --- Categories and connections --- */
 
 static int connect_by_hand(void)
@@ -183,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(events_of_threads_above_the_limit_are_counted_as_lost),
         CASE(events_with_names_above_the_limit_are_counted_as_lost),
+        CASE(full_rings_of_a_program_delay_no_other_program_or_thread),
         CASE(program_with_too_many_categories_is_disconnected),
         CASE(programs_above_the_limit_are_refused),
     };

@@ -13,7 +13,7 @@
 #include "trace/trace_shared.h"
 
 #define RECORDER_VIOLATIONS_MAX 4u /* violations after which a program is disconnected */
-/* maximum number of bytes that are read from a program before the next program is served */
+/* number of bytes after which the next program is served; the rest of a chunk is still read */
 #define RECORDER_PASS_BYTES (4u << 20)
 #define PROGRAM_CATEGORIES_MAX 16384u /* more categories of a program are a violation */
 /* maximum size of the rings of a program, in bytes */
@@ -171,6 +171,7 @@ struct program {
     uint64_t strings_done; /* bytes of string records that were copied to the archive */
     uint32_t next_string;
     struct ring_state *rings;
+    uint32_t next_ring; /* ring that is read first in the next pass */
     char name[TRACE_MESSAGE_TEXT];
     bool is_controller; /* the connection is of a session command, which sends requests instead of
                            events */
@@ -200,6 +201,8 @@ struct ttr_manager {
     int listen_fd;
     char socket[108];
     enum ttr_manager_mode mode;
+    /* The mode is or was circular: programs that have not noticed a change overwrite chunks. */
+    bool may_overwrite;
     uint32_t chunks;
     uint64_t zone_min_ticks, ticks_per_second;
     uint64_t rotate_bytes, rotate_ms; /* limits after which a new file is begun; 0 = none */
@@ -208,8 +211,8 @@ struct ttr_manager {
     void *user_data;
     char categories[MANAGER_FILTER_MAX]; /* filter; "" = all */
     char output_name[MANAGER_NAME_MAX];
-    uint32_t rings;  /* number of rings per program */
-    bool has_folder; /* the folder of the socket was made by session_folder_make */
+    uint32_t rings; /* number of rings per program */
+    int folder_fd;  /* lock of the folder of the socket (session_folder_make); -1 = none */
     bool is_stop_requested;
     uint64_t output_checked_ms; /* time of the last archive_check_name */
     struct program *programs;

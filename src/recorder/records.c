@@ -69,7 +69,7 @@ static bool is_valid_log(const uint64_t *record, size_t words)
 
 static bool is_valid_blob(const uint64_t *record, size_t words)
 {
-    return words == 1 + ((record[0] >> 32 & 0x7fffff) + 7) / 8 && !(record[0] >> 16 & 0x8000);
+    return words == 1 + ((record[0] >> 32 & 0x7fff) + 7) / 8 && !(record[0] >> 16 & 0x8000);
 }
 
 /* Returns true if a userspace object record is of the program and has no arguments. */

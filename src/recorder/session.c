@@ -26,15 +26,6 @@ struct ttr_session {
 
 /* --- Finding --- */
 
-/* Removes the socket of a manager that was killed. */
-static void remove_stale(const char *socket)
-{
-    if (errno != ECONNREFUSED && errno != ENOENT)
-        return;
-    (void)unlink(socket);
-    session_folder_remove(socket);
-}
-
 struct found {
     uint64_t *pids;
     size_t room, n;
@@ -45,7 +36,7 @@ static bool add_session(void *ctx, uint64_t pid, const char *socket)
     struct found *found = ctx;
     const int fd = session_connect(socket);
     if (fd < 0) {
-        remove_stale(socket);
+        session_folder_remove_dead(socket);
         return true;
     }
     (void)close(fd);
@@ -238,6 +229,11 @@ ttr_status ttr_session_category_at(ttr_session *session, size_t i, ttr_session_c
 ttr_status ttr_session_set_categories(ttr_session *session, const char *filter, ttr_error *error)
 {
     return request(session, TRACE_REQUEST_FILTER, 0, filter, error);
+}
+
+ttr_status ttr_session_set_mode(ttr_session *session, enum ttr_manager_mode mode, ttr_error *error)
+{
+    return request(session, TRACE_REQUEST_MODE, mode, "", error);
 }
 
 ttr_status ttr_session_snapshot(ttr_session *session, ttr_error *error)

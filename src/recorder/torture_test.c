@@ -103,6 +103,37 @@ static void snapshots_of_a_running_ring_are_valid(void **state)
         assert_int_equal(reading.thread[i].next, 1000000);
 }
 
+/* Modes change while 4 threads write. The numbers of each thread rise, and no program is taken for
+ * a hostile one, although threads notice a change late. */
+static void changes_of_the_mode_while_threads_write_are_no_violations(void **state)
+{
+    (void)state;
+    ttr_manager_stats stats;
+    ttr_error error;
+    const uint64_t n = 1000000;
+    unsigned changes = 0;
+    scene.options.mode = TTR_MANAGER_CIRCULAR;
+    scene.options.buffer_bytes = 2 * TRACE_CHUNK;
+    scene_open();
+    pid_t child = scene_start(write_by_four_threads, n);
+    while (waitpid(child, NULL, WNOHANG) == 0) {
+        assert_int_equal(ttr_manager_run(scene.manager, 1, -1, &error), TTR_OK);
+        const enum ttr_manager_mode mode =
+            ++changes % 2 ? TTR_MANAGER_STREAMING : TTR_MANAGER_CIRCULAR;
+        assert_int_equal(ttr_manager_set_mode(scene.manager, mode, &error), TTR_OK);
+    }
+    scene_close(&stats);
+    const struct scene_reading reading = scene_read();
+    assert_clean(&stats);
+    assert_true(changes > 2);
+    assert_int_equal(stats.events, reading.events);
+    assert_int_equal(stats.dropped, reading.lost);
+    assert_int_equal(reading.threads_n, 4);
+    assert_true(reading.events + reading.lost <= 4 * n);
+    if (stats.overwritten == 0)
+        assert_int_equal(reading.events + reading.lost, 4 * n);
+}
+
 /* --- Threads that come and go --- */
 
 static void write_by_short_threads(uint64_t n)
@@ -445,6 +476,7 @@ int main(void)
         CASE(streaming_mode_accounts_for_every_event),
         CASE(oneshot_mode_accounts_for_every_event),
         CASE(snapshots_of_a_running_ring_are_valid),
+        CASE(changes_of_the_mode_while_threads_write_are_no_violations),
         CASE(events_of_short_threads_are_all_recorded),
         CASE(circular_mode_reuses_rings_of_ended_threads),
         CASE(destructors_of_a_thread_may_write_events),

@@ -290,10 +290,11 @@ void column_add(struct column *column, int64_t number)
 static void read_block(const struct column_block *block, size_t from, size_t n, int64_t *values)
 {
     const uint64_t base = (uint64_t)block->base;
+    const int64_t only = block->has_null ? TTR_STORE_NULL : block->base;
     switch (block->width) {
     case 0:
         for (size_t i = 0; i < n; i++)
-            values[i] = block->has_null ? TTR_STORE_NULL : block->base;
+            values[i] = only;
         break;
     case 1:
         DECODE(uint8_t);

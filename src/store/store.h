@@ -77,12 +77,15 @@ enum track_kind {
 };
 
 struct raw_track {
-    uint64_t counter_id; /* counters: id among the counters of this name */
+    int64_t latest;       /* time of the latest begin or end; INT64_MIN = none */
+    int64_t latest_start; /* latest start of all slices; INT64_MIN = none */
+    uint64_t counter_id;  /* counters: id among the counters of this name */
     uint32_t thread, name;
-    uint32_t series; /* counters: name of the series */
-    uint32_t open;   /* index + 1 in `slices.open` of the innermost open slice; 0 = none */
-    uint32_t cpu;    /* valid for TRACK_CPU and TRACK_CPU_COUNTER */
-    uint8_t kind;    /* enum track_kind */
+    uint32_t series;    /* counters: name of the series */
+    uint32_t open;      /* index + 1 in `slices.open` of the innermost open slice; 0 = none */
+    uint32_t cpu;       /* valid for TRACK_CPU and TRACK_CPU_COUNTER */
+    uint8_t kind;       /* enum track_kind */
+    bool is_disordered; /* a begin or end was earlier than the one before it */
 };
 
 struct raw_flow {
@@ -225,6 +228,17 @@ struct ttr_store {
     bool is_loaded;
 };
 
+/* Values of cells. */
+static inline int64_t store_text_or_null(uint32_t id)
+{
+    return id ? (int64_t)id : TTR_STORE_NULL;
+}
+
+static inline int64_t store_clamp(uint64_t value)
+{
+    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
 /* Returns true if options.columns has a name, or is NULL. */
 bool store_wants_column(const ttr_store *store, const char *name);
 
@@ -254,10 +268,30 @@ TTR_MUST bool store_number_slice_tracks(ttr_store *store, const ttr_batch *batch
 
 TTR_MUST bool store_end_slices(ttr_store *store);
 
+#define SLICE_OPEN (-1) /* duration of a slice without an end */
+
+/* Returns the duration of a slice; SLICE_OPEN if it ends with all times. */
+static inline int64_t store_get_duration(int64_t ts, int64_t end)
+{
+    return end == INT64_MAX ? SLICE_OPEN : store_clamp((uint64_t)end - (uint64_t)ts);
+}
+
+/* Adds an end to a list. Returns false if memory is exhausted. */
+TTR_MUST bool store_keep_end(const ttr_store *store, struct slice_ends *ends, struct slice_end end);
+
+/* Pairs begins and ends again on tracks that are not in order of time: sets `dur` of their slices,
+ * and in `ends` the ends of these slices (store_pairing.c). Returns false if memory is exhausted.
+ */
+TTR_MUST bool store_pair_again(ttr_store *store, struct column *dur, struct slice_ends *ends);
+bool store_has_disordered_tracks(const ttr_store *store);
+
 /* Put the slices in order (store_order.c): in their columns those of equal start; else return the
  * row of each slice in order, `slices.n` items. NULL or false if memory is exhausted. */
 TTR_MUST bool store_sort_ties(ttr_store *store);
 TTR_MUST uint32_t *store_order_slices(ttr_store *store);
+
+/* Copies to `rows` the order of reading of n slices from a row on, after store_sort_ties. */
+void store_get_read_rows(const ttr_store *store, uint64_t row, size_t n, uint32_t *rows);
 
 /* Adds the flow event of a row. `slices` are columns of sorted slices. */
 TTR_MUST bool store_add_flow(ttr_store *store, const ttr_event *event, uint64_t row);
@@ -311,17 +345,6 @@ static inline int64_t store_find_process(const ttr_store *store, uint32_t thread
 extern const struct table_definition store_definitions[STORE_TABLES];
 extern const struct column_info store_class_columns[];
 #define STORE_CLASS_COLUMNS 5u
-
-/* Values of cells. */
-static inline int64_t store_text_or_null(uint32_t id)
-{
-    return id ? (int64_t)id : TTR_STORE_NULL;
-}
-
-static inline int64_t store_clamp(uint64_t value)
-{
-    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
-}
 
 int64_t store_convert_real(double value);
 

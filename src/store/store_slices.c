@@ -12,8 +12,6 @@
 #include "model/activity.h"
 #include "store/store.h"
 
-#define OPEN (-1) /* duration of a slice without an end */
-
 /* Returns true if reading must collect the values of a column. */
 static bool is_collected(const ttr_store *store, size_t column)
 {
@@ -21,16 +19,13 @@ static bool is_collected(const ttr_store *store, size_t column)
     switch (column) {
     case SLICE_TS:
     case SLICE_DUR:
+    case SLICE_TRACK:
         return true;
     case SLICE_CATEGORY:
     case SLICE_NAME:
         return table_wants(table, column);
     case SLICE_EVENT:
         return table_wants(table, column) || store->has_flows;
-    case SLICE_TRACK:
-        return table_wants(table, column) || table_wants(table, SLICE_DEPTH) ||
-               table_wants(table, SLICE_PARENT) || table_wants(table, SLICE_SELF) ||
-               store->has_flows;
     case SLICE_THREAD:
         return table_wants(table, column) || table_wants(table, SLICE_TID) ||
                table_wants(table, SLICE_PID) || table_wants(table, SLICE_THREAD_NAME) ||
@@ -70,6 +65,12 @@ static void free_columns(ttr_store *store)
     alloc_free(store->alloc, slices->unused, STORE_BLOCK, sizeof *slices->unused);
     alloc_free(store->alloc, slices->open, slices->open_capacity, sizeof *slices->open);
     alloc_free(store->alloc, slices->ties, slices->ties_capacity, sizeof *slices->ties);
+    alloc_free(store->alloc, slices->read_rows, slices->read_rows_capacity,
+               sizeof *slices->read_rows);
+    alloc_free(store->alloc, slices->ends.items, slices->ends.capacity, sizeof *slices->ends.items);
+    alloc_free(store->alloc, slices->lone_ends, slices->lone_ends_capacity,
+               sizeof *slices->lone_ends);
+    alloc_free(store->alloc, slices->begins, slices->begins_capacity, sizeof *slices->begins);
     *slices = (struct store_slices){.pool = pool};
 }
 
@@ -104,8 +105,12 @@ void store_slices_count_rows(struct store_slices *slices)
 /* Makes room for 1,024 rows. Returns false if memory is exhausted. */
 static bool make_room(struct store_slices *slices)
 {
-    if (slices->n > UINT32_MAX - STORE_BLOCK)
+    const size_t words = slices->n / 64;
+    if (slices->n > UINT32_MAX - STORE_BLOCK ||
+        !alloc_reserve(slices->pool.alloc, (void **)&slices->begins, &slices->begins_capacity,
+                       words + STORE_BLOCK / 64, sizeof *slices->begins))
         return false;
+    memset(slices->begins + words, 0, STORE_BLOCK / 64 * sizeof *slices->begins);
     store_slices_count_rows(slices);
     for (size_t i = 0; i < SLICE_COLUMNS; i++) {
         struct column *column = &slices->columns[i];
@@ -133,7 +138,7 @@ static bool note_order(ttr_store *store, int64_t ts)
     if (!alloc_reserve(store->alloc, (void **)&slices->ties, &slices->ties_capacity,
                        slices->ties_n + 1, sizeof *slices->ties))
         return false;
-    slices->ties[slices->ties_n++] = (struct slice_tie){(uint32_t)slices->n - 1, 2};
+    slices->ties[slices->ties_n++] = (struct slice_tie){(uint32_t)slices->n - 1, 2, 0};
     return true;
 }
 
@@ -163,12 +168,6 @@ static inline bool add_slice(ttr_store *store, const ttr_event *event,
     return true;
 }
 
-/* Returns the duration of a slice; OPEN if it ends with all times. */
-static int64_t get_duration(int64_t ts, int64_t end)
-{
-    return end == INT64_MAX ? OPEN : store_clamp((uint64_t)end - (uint64_t)ts);
-}
-
 /* --- Begins and ends --- */
 
 /* Pushes the last slice to the stack of its track. */
@@ -190,27 +189,73 @@ static bool push_open_slice(ttr_store *store, uint32_t track)
     return true;
 }
 
+static void note_start(struct raw_track *track, int64_t time)
+{
+    if (time > track->latest_start)
+        track->latest_start = time;
+}
+
+/* Notes the time of a begin or an end. */
+static void note_time(struct raw_track *track, int64_t time)
+{
+    track->is_disordered |= time < track->latest;
+    track->latest = time;
+}
+
 static inline bool begin_slice(ttr_store *store, const ttr_event *event,
                                const struct new_slice *slice)
 {
-    return add_slice(store, event, slice) && push_open_slice(store, slice->track);
+    struct store_slices *slices = &store->slices;
+    const size_t row = slices->n;
+    if (!add_slice(store, event, slice) || !push_open_slice(store, slice->track))
+        return false;
+    slices->begins[row / 64] |= (uint64_t)1 << (row % 64);
+    note_start(&store->tracks[slice->track], event->time);
+    note_time(&store->tracks[slice->track], event->time);
+    return true;
 }
 
-/* Ends the innermost open slice of a track, if there is one. */
+/* Keeps an end that has no begin. Returns false if memory is exhausted. */
+static bool keep_lone_end(ttr_store *store, const ttr_event *event, uint32_t track)
+{
+    struct store_slices *slices = &store->slices;
+    if (!alloc_reserve(store->alloc, (void **)&slices->lone_ends, &slices->lone_ends_capacity,
+                       slices->lone_ends_n + 1, sizeof *slices->lone_ends))
+        return false;
+    slices->lone_ends[slices->lone_ends_n++] =
+        (struct lone_end){event->time, track, (uint32_t)slices->n};
+    return true;
+}
+
+bool store_keep_end(const ttr_store *store, struct slice_ends *ends, struct slice_end end)
+{
+    if (!alloc_reserve(store->alloc, (void **)&ends->items, &ends->capacity, ends->n + 1,
+                       sizeof *ends->items))
+        return false;
+    ends->items[ends->n++] = end;
+    return true;
+}
+
+/* Ends the innermost open slice of a track, if there is one that started before. */
 static bool end_slice(ttr_store *store, const ttr_event *event, uint32_t track)
 {
     struct store_slices *slices = &store->slices;
     if (track == UINT32_MAX)
         return false;
-    const uint32_t number = store->tracks[track].open;
-    if (!number)
-        return true;
+    struct raw_track *on = &store->tracks[track];
+    const uint32_t number = on->open;
+    note_time(on, event->time);
+    if (!number || slices->open[number - 1].ts > event->time)
+        return keep_lone_end(store, event, track);
     struct open_slice *slice = &slices->open[number - 1];
-    const int64_t end = event->time > slice->ts ? event->time : slice->ts;
-    store->tracks[track].open = slice->outer;
+    on->open = slice->outer;
     slice->outer = slices->open_free;
     slices->open_free = number;
-    return column_set(&slices->columns[SLICE_DUR], slice->row, get_duration(slice->ts, end));
+    if (event->time <= on->latest_start &&
+        !store_keep_end(store, &slices->ends, (struct slice_end){slice->row, (uint32_t)slices->n}))
+        return false;
+    return column_set(&slices->columns[SLICE_DUR], slice->row,
+                      store_get_duration(slice->ts, event->time));
 }
 
 static bool add_flow(ttr_store *store, const ttr_event *event, uint64_t row)
@@ -225,7 +270,21 @@ static bool add_instant(ttr_store *store, const ttr_event *event, struct new_sli
     if (event->flags & TTR_EVENT_NO_TIME)
         return true;
     slice->track = store_find_thread_track(store, event);
-    return add_slice(store, event, slice);
+    if (!add_slice(store, event, slice))
+        return false;
+    note_start(&store->tracks[slice->track], event->time);
+    return true;
+}
+
+static bool add_span(ttr_store *store, const ttr_event *event, struct new_slice *slice)
+{
+    slice->track = store_find_thread_track(store, event);
+    if (!add_slice(store, event, slice))
+        return false;
+    if (event->duration == 0)
+        note_start(&store->tracks[slice->track], event->time);
+    store->slices.has_spans |= event->duration > 0;
+    return true;
 }
 
 static bool add_async_begin(ttr_store *store, const ttr_event *event, struct new_slice *slice)
@@ -237,7 +296,7 @@ static bool add_async_begin(ttr_store *store, const ttr_event *event, struct new
 
 static inline bool add_event(ttr_store *store, const ttr_event *event, uint64_t row)
 {
-    struct new_slice slice = {.event = row, .dur = OPEN, .name = event->name};
+    struct new_slice slice = {.event = row, .dur = SLICE_OPEN, .name = event->name};
     switch (event->kind) {
     case TTR_KIND_BEGIN:
         slice.track = store_find_thread_track(store, event);
@@ -245,11 +304,10 @@ static inline bool add_event(ttr_store *store, const ttr_event *event, uint64_t 
     case TTR_KIND_END:
         return end_slice(store, event, store_find_thread_track(store, event));
     case TTR_KIND_SPAN:
-        slice.track = store_find_thread_track(store, event);
-        slice.dur = get_duration(event->time, saturate_end_ns(event->time, event->duration));
-        return add_slice(store, event, &slice);
+        slice.dur = store_get_duration(event->time, saturate_end_ns(event->time, event->duration));
+        return add_span(store, event, &slice);
     case TTR_KIND_INSTANT:
-        slice.dur = get_duration(event->time, event->time);
+        slice.dur = store_get_duration(event->time, event->time);
         return add_instant(store, event, &slice);
     case TTR_KIND_ASYNC_BEGIN:
         return add_async_begin(store, event, &slice);

@@ -137,6 +137,47 @@ static void spans_that_come_at_their_end_are_nested(void **state)
     ttr_store_free(store);
 }
 
+static void begins_at_the_end_of_the_file_belong_to_earlier_ends(void **state)
+{
+    (void)state;
+    add(TTR_KIND_END, "inner", 20);
+    add(TTR_KIND_BEGIN, "next", 30);
+    add(TTR_KIND_END, "next", 40);
+    add(TTR_KIND_END, "outer", 50);
+    add(TTR_KIND_BEGIN, "last", 60);
+    add(TTR_KIND_BEGIN, "outer", 10);
+    add(TTR_KIND_BEGIN, "inner", 10);
+    ttr_store *store = build();
+    static const char *const names[] = {"outer", "inner", "next", "last"};
+    const int64_t dur[] = {40, 10, 10, -1}, depth[] = {0, 1, 1, 0};
+    for (uint64_t i = 0; i < 4; i++) {
+        assert_string_equal(text_cell(store, "slice", "name", i), names[i]);
+        assert_int_equal(cell(store, "slice", "dur", i), dur[i]);
+        assert_int_equal(cell(store, "slice", "depth", i), depth[i]);
+    }
+    ttr_store_free(store);
+}
+
+static void slices_at_equal_times_nest_as_they_were_written(void **state)
+{
+    (void)state;
+    add(TTR_KIND_BEGIN, "before", 10);
+    add(TTR_KIND_END, "before", 10);
+    add(TTR_KIND_BEGIN, "outer", 10);
+    add(TTR_KIND_BEGIN, "inner", 20);
+    add(TTR_KIND_END, "inner", 20);
+    add(TTR_KIND_END, "outer", 20);
+    add(TTR_KIND_INSTANT, "after", 20);
+    ttr_store *store = build();
+    static const char *const names[] = {"before", "outer", "inner", "after"};
+    const int64_t depth[] = {0, 0, 1, 0};
+    for (uint64_t i = 0; i < 4; i++) {
+        assert_string_equal(text_cell(store, "slice", "name", i), names[i]);
+        assert_int_equal(cell(store, "slice", "depth", i), depth[i]);
+    }
+    ttr_store_free(store);
+}
+
 static uint64_t next_random(uint64_t *seed)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -658,6 +699,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(flows_connect_the_innermost_slices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(interpreted_flows_lead_to_the_next_slice_in_any_input,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(begins_at_the_end_of_the_file_belong_to_earlier_ends,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slices_at_equal_times_nest_as_they_were_written, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(classes_have_their_events, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wakes_end_sleeping_states, set_up, tear_down),
         cmocka_unit_test_setup_teardown(runs_that_lose_their_end_have_no_duration, set_up,

@@ -7,7 +7,7 @@
 #include "table_files/parquet.h"
 #include "table_files/thrift.h"
 
-/* What the description has of each chunk. */
+/* Entry of each chunk in the description of the file. */
 struct chunk_place {
     uint64_t offset, size, uncompressed_n, nulls;
     size_t dictionary_n;

@@ -16,7 +16,7 @@
 
 typedef ttr_status (*write_function)(ttr_query *query, const char *sql, FILE *to, ttr_error *error);
 
-static ttr_status fail_path(ttr_error *error, const char *path)
+static ttr_status report_path_error(ttr_error *error, const char *path)
 {
     const int sys = errno;
     (void)table_files_fail(error, TTR_E_IO, "%s: %s", path, strerror(sys));
@@ -29,14 +29,14 @@ static ttr_status write_file(ttr_query *query, const char *sql, const char *path
 {
     if (strcmp(path, "-") == 0) {
         const ttr_status written = write(query, sql, stdout, error);
-        return written != TTR_OK || fflush(stdout) == 0 ? written : fail_path(error, path);
+        return written != TTR_OK || fflush(stdout) == 0 ? written : report_path_error(error, path);
     }
     FILE *to = fopen(path, "wxbe");
     if (!to)
-        return fail_path(error, path);
+        return report_path_error(error, path);
     ttr_status status = write(query, sql, to, error);
     if (fclose(to) != 0 && status == TTR_OK)
-        status = fail_path(error, path);
+        status = report_path_error(error, path);
     return status;
 }
 
@@ -62,7 +62,8 @@ static ttr_status write_folder(ttr_query *query, const ttr_query_table *tables, 
                                const ttr_query_output *output, ttr_error *error)
 {
     char path[PATH_BYTES], name[PATH_BYTES];
-    ttr_status status = mkdir(output->path, 0777) == 0 ? TTR_OK : fail_path(error, output->path);
+    ttr_status status =
+        mkdir(output->path, 0777) == 0 ? TTR_OK : report_path_error(error, output->path);
     for (size_t i = 0; status == TTR_OK && i < n; i++) {
         const bool is_name = tables[i].name[0] && !strchr(tables[i].name, '/');
         if (!is_name || !join_path(name, "/", tables[i].name, get_suffix(output)) ||
@@ -102,7 +103,7 @@ static ttr_status check_old_folder(const char *path, const char *suffix, ttr_err
     ttr_status status = TTR_OK;
     DIR *folder = access(path, R_OK | W_OK | X_OK) == 0 ? opendir(path) : NULL;
     if (!folder)
-        return fail_path(error, path);
+        return report_path_error(error, path);
     /* POSIX only requires that no other thread uses this stream. */
     /* cppcheck-suppress readdirCalled */
     while (status == TTR_OK && (errno = 0, entry = readdir(folder))) {
@@ -118,7 +119,7 @@ static ttr_status check_old_folder(const char *path, const char *suffix, ttr_err
                                       path, name, suffix);
     }
     if (status == TTR_OK && errno)
-        status = fail_path(error, path);
+        status = report_path_error(error, path);
     (void)closedir(folder);
     return status;
 }
@@ -130,7 +131,7 @@ static ttr_status check_output(const ttr_query_output *output, ttr_error *error)
     const bool is_folder = output->flags & TTR_QUERY_FOLDER;
     struct stat about;
     if (lstat(path, &about) != 0)
-        return errno == ENOENT ? TTR_OK : fail_path(error, path);
+        return errno == ENOENT ? TTR_OK : report_path_error(error, path);
     if (S_ISLNK(about.st_mode))
         return table_files_fail(error, TTR_E_IO,
                                 "%s: a symbolic link is not replaced: name its "
@@ -144,11 +145,11 @@ static ttr_status check_output(const ttr_query_output *output, ttr_error *error)
         return table_files_fail(error, TTR_E_IO, "%s: a file: several tables need a folder", path);
     if (!is_folder && S_ISDIR(about.st_mode)) {
         errno = EISDIR;
-        return fail_path(error, path);
+        return report_path_error(error, path);
     }
     if (!(output->flags & TTR_WRITE_OVERWRITE)) {
         errno = EEXIST;
-        return fail_path(error, path);
+        return report_path_error(error, path);
     }
     return is_folder ? check_old_folder(path, get_suffix(output), error) : TTR_OK;
 }
@@ -177,9 +178,9 @@ static ttr_status replace_folder(const char *partial, const ttr_query_output *ou
     if (!join_path(old, output->path, number, ""))
         return table_files_fail(error, TTR_E_IO, "%s: the path is too long", output->path);
     if (rename(output->path, old) != 0)
-        return fail_path(error, output->path);
+        return report_path_error(error, output->path);
     if (rename(partial, output->path) != 0) {
-        const ttr_status status = fail_path(error, output->path);
+        const ttr_status status = report_path_error(error, output->path);
         (void)rename(old, output->path);
         return status;
     }
@@ -197,7 +198,7 @@ static ttr_status rename_output(const char *partial, const ttr_query_output *out
         return status;
     if (output->flags & TTR_QUERY_FOLDER && lstat(output->path, &about) == 0)
         return replace_folder(partial, output, error);
-    return rename(partial, output->path) == 0 ? TTR_OK : fail_path(error, output->path);
+    return rename(partial, output->path) == 0 ? TTR_OK : report_path_error(error, output->path);
 }
 
 static ttr_status write_partial(ttr_query *query, const ttr_query_table *tables, size_t n,

@@ -63,7 +63,7 @@ static void at_exit(void)
     (void)ttr_trace_stop();
 }
 
-static void start_process_state(void)
+static void prepare_process(void)
 {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     atexit(at_exit);
@@ -74,17 +74,17 @@ static void start_process_state(void)
 }
 
 /* Prepares for fork and exit, and connects to the manager, at the first call. */
-static void start_process_state_once(void)
+static void prepare_process_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, start_process_state);
+    pthread_once(&once, prepare_process);
 }
 
 /* --- Modules --- */
 
 void ttr_trace_module_add(struct ttr_trace_module *module)
 {
-    start_process_state_once();
+    prepare_process_once();
     if (!trace_lock())
         return;
     module->next = trace_session.modules;

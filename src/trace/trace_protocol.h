@@ -62,7 +62,8 @@ enum trace_request {
     TRACE_REQUEST_CATEGORY, /* the b-th category of all programs */
     TRACE_REQUEST_FILTER,   /* enables categories by the filter in `text` */
     TRACE_REQUEST_SNAPSHOT,
-    TRACE_REQUEST_STOP
+    TRACE_REQUEST_STOP,
+    TRACE_REQUEST_MODE /* b is the mode of the rings */
 };
 
 struct trace_message {
@@ -78,7 +79,7 @@ _Static_assert(sizeof(struct trace_message) == 128, "a message has 128 bytes");
 enum trace_answer_status {
     TRACE_ANSWER_DONE,
     TRACE_ANSWER_END,    /* the list has no such row */
-    TRACE_ANSWER_DENIED, /* another user */
+    TRACE_ANSWER_DENIED, /* the request came from another user */
     TRACE_ANSWER_FAILED  /* `text` has the reason */
 };
 

@@ -296,7 +296,7 @@ void ttr_trace_blob(const char *name, const void *bytes, size_t n)
     trace_commit(ring, p + words);
 }
 
-void ttr_trace_object(const void *pointer, const char *name)
+void ttr_trace_object(const volatile void *pointer, const char *name)
 {
     struct ttr_trace_ring *ring;
     const size_t n = strnlen(name, OBJECT_NAME_MAX), words = 2 + (n + 7) / 8;

@@ -133,7 +133,8 @@ struct ttr_view {
     atomic_uint version; /* number of times that `data` was replaced */
     /* database of the store */
     ttr_query *query;
-    /* Loads the tables of saved rows for the first statement; NULL = they are loaded, or none. */
+    /* Loads the tables of saved rows before the first statement; NULL if they are loaded already,
+     * or if the rows were not saved. */
     ttr_view_load_tables load_tables;
     void *load_user_data;
     atomic_int query_waiting; /* threads that wait for query_lock */

@@ -186,6 +186,7 @@ trace_dat/vectors-bad/bad-section-data|damage|trace_dat.bad-compression|x1, firs
 trace_dat/vectors-bad/cut-table|damage|trace_dat.no-table|x1, first at byte 1110|the table of a buffer ends after 2 of 3 CPUs
 trace_dat/vectors-bad/chunks|damage|trace_dat.bad-chunk|x1, first at byte 995|CPU 4 ends inside a chunk that zlib compressed: 64 of its 64 bytes are decompressed
 trace_dat/vectors-bad/chunks|damage|trace_dat.bad-compression|x1, first at byte 1082|a chunk of CPU 0 is damaged: zlib decompresses 0 of its 64 bytes
+trace_dat/vectors-bad/moved|damage|trace_dat.moved|x2, first at byte 704|events of CPU 0 are 3 bytes before their declared offset; bytes of the file are missing
 trace_dat/vectors/guest|remark|trace_dat.guest|x1, first at byte 0|guest
 heph/vectors-whole/stray|odd|heph.stray-counter|x1|1 event counters are far from all others of their stream
 NOTES

@@ -77,3 +77,13 @@ SELECT arg_set_id, count() OVER () FROM slice LIMIT 3
 SELECT sum(1), avg(2), min(1), max(2), count(1), json_group_object('a', 1) FROM sched
 SELECT name, json_group_array(name), max(name, 'x') FROM slice GROUP BY name
 SELECT name, group_concat(DISTINCT name) FROM slice GROUP BY 1 ORDER BY 1 LIMIT 4
+SELECT avg(ts * 7000001), total(ts * 7000001), sum(ts * 7000001), count(*) FROM slice
+SELECT depth, avg(ts * 7000001), sum(ts * 7000001), min(-ts), count(parent_id), count(*) FROM slice GROUP BY 1
+SELECT depth, avg(ts * 6000000001), total(-ts * 6000000001), sum(ts * 6000000001) FROM slice GROUP BY 1
+SELECT name, avg(parent_id) FILTER (WHERE dur > 9), count(*) FILTER (WHERE dur > 9), max(dur), count(*) FROM slice GROUP BY 1
+SELECT category, name, count(*), sum(dur) FROM slice GROUP BY 1, 2
+SELECT thread_name, process_name, tid, sum(dur) FROM slice GROUP BY 1, 2, 3 ORDER BY 4 DESC LIMIT 10
+SELECT DISTINCT depth, parent_id / 100, utid FROM slice
+SELECT DISTINCT id / 1100, id / 1300, depth FROM slice WHERE id > 5
+SELECT id / 1100, id > 1050, id > 1060 AND name < 'f', count(*), min(ts) FROM slice GROUP BY 1, 2, 3
+SELECT id, name, depth, count(*) FROM slice GROUP BY 3, 2, 1

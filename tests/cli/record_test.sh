@@ -156,6 +156,17 @@ verdict "program_that_cannot_run_is_a_failure_of_record" $? "exit status $run_st
 run "$tracetta" record -f -o none.fxt -- true
 [ $run_status = 0 ] && grep -q "no program connected" .err
 verdict "program_without_trace_points_is_reported" $? ""
+run "$tracetta" record -f -o none.fxt --category=nothing -- "$shop" 9
+[ $run_status = 0 ] && grep -q "no event was recorded: [0-9]* process(es) connected" .err
+verdict "recording_without_an_event_is_reported" $? "$(cat .err)"
+run "$tracetta" record "$shop" 9
+[ $run_status = 2 ] && grep -q 'use "tracetta record -- COMMAND"' .err
+verdict "command_without_separator_is_explained" $? "$(cat .err)"
+for option in --trigger=slow --live=udp:127.0.0.1:9 --live=nowhere; do
+    run "$tracetta" record -o none5.fxt $option -- touch ran5
+    [ $run_status = 2 ] && [ ! -e ran5 ] && [ ! -e none5.fxt ]
+    verdict "unusable_option_is_refused_before_the_program_runs: $option" $? "exit status $run_status: $(cat .err)"
+done
 "$tracetta" record -q -f -o term.fxt -- sh -c 'trap "exit 5" TERM; echo ready >ready; while :; do sleep 0.05; done' >.out 2>.err &
 await_file ready $!
 kill -TERM $!
@@ -179,6 +190,15 @@ verdict "session_is_listed_with_its_process_and_output" $? "$(cat .out)"
 run "$tracetta" session stats --json
 [ $run_status = 0 ] && grep -q "\"output\": *\"controlled.fxt\"" .out
 verdict "stats_are_printed_as_json" $? "$(cat .out)"
+run "$tracetta" session mode
+[ $run_status = 0 ] && [ "$(cat .out)" = streaming ]
+verdict "mode_of_a_session_is_printed" $? "$(cat .out)"
+run "$tracetta" session mode --mode=circular $recorder --json
+[ $run_status = 0 ] && grep -q '"mode": *"circular"' .out && "$tracetta" session list | grep -q "^ *$recorder  circular "
+verdict "mode_of_a_session_is_changed" $? "$(cat .out)"
+run "$tracetta" session stats --mode=circular
+[ $run_status = 2 ] && grep -q 'an option of "session mode"' .err
+verdict "option_of_another_action_is_refused" $? "exit status $run_status"
 run "$tracetta" session stop $recorder
 sleep 0.3
 [ $run_status = 0 ] && kill -0 $recorder && [ "$(events --name=served controlled.fxt)" -ge 90 ]
@@ -208,6 +228,15 @@ run "$tracetta" record -q --attach=$running --duration=1s --buffer=8MiB -o attac
 [ $run_status = 0 ] && [ "$(events --name=served attached.fxt)" -ge 100 ] && kill -0 $running
 verdict "attached_program_is_recorded_and_goes_on" $? "exit status $run_status, $(events --name=served attached.fxt) events"
 succeeds "archive_of_an_attached_program_is_undamaged" "$tracetta" check attached.fxt
+# A process that can connect only after twice that time: the duration starts when it has.
+kill -STOP -- -$running
+"$tracetta" record -q -f --attach=$running --duration=500ms --buffer=8MiB -o late.fxt >.out 2>.err &
+recorder=$!
+sleep 1
+kill -CONT -- -$running
+wait $recorder
+[ $? = 0 ] && [ "$(events --name=served late.fxt)" -ge 10 ]
+verdict "duration_starts_when_the_process_has_connected" $? "$(events --name=served late.fxt) events: $(cat .err)"
 kill -KILL -- -$running
 wait $running
 run "$tracetta" record --attach=$running -o none3.fxt

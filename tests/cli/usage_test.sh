@@ -31,6 +31,8 @@ for what in dotnet perf; do
     says "record_${what}_has_a_man_page" "^\.SH SYNOPSIS" "$tracetta" __man record-$what
     refuses "option_${what}_of_record_names_the_command" 2 "use \"tracetta record $what\"" "$tracetta" record --$what 1
 done
+[ -z "$("$tracetta" help query | grep -B1 '^The language is' | sed -n 1p)" ]
+verdict "paragraphs_of_a_help_page_are_apart" $? ""
 says "help_of_a_code_explains_it" "^  effect   skipped" "$tracetta" help fxt.zeros
 refuses "help_of_an_unknown_code_is_a_misuse" 2 "is neither a command nor" "$tracetta" help fxt.unknown
 says "help_of_record_lists_both" "^  record perf " "$tracetta" help record
@@ -68,6 +70,8 @@ for shell in bash zsh fish; do
         skip "${shell}_accepts_the_completions" "$shell is not installed"
     fi
 done
+[ "$("$tracetta" __complete bash | grep -o '"help --version.*' | tr ' ' '\n' | grep -c '^record$')" = 1 ]
+verdict "a_first_word_is_completed_once" $? ""
 if command -v man >/dev/null; then
     "$tracetta" __man convert >"$work/page.1"
     succeeds "man_renders_the_page_without_warnings" man --warnings -E UTF-8 -l "$work/page.1"

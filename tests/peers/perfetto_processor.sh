@@ -8,6 +8,9 @@ source "$(dirname "$0")/../cli/cli.sh" "$1"
 python=$2
 here=$(realpath "$(dirname "$0")")
 processor=${TTR_TRACE_PROCESSOR:-$(command -v trace_processor_shell)}
+if [ -z "$processor" ] && [ -n "$TTR_TRACE_PROCESSOR_WASM" ] && command -v node >/dev/null; then
+    processor=$here/trace_processor_wasm.js
+fi
 if [ ! -x "$processor" ] || [ -z "$corpus" ]; then
     skip "trace_processor_reads_what_is_written" "TTR_TRACE_PROCESSOR names no trace processor, or TTR_CORPUS no recorded traces"
     exit

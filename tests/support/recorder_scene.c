@@ -1,7 +1,9 @@
 /* See recorder_scene.h. */
 #include "support/recorder_scene.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/files.h"
 #include "support/support.h"
 #include "trace/trace_protocol.h"
 #include "trace/trace_shared.h"
@@ -19,19 +22,35 @@
 TTR_CATEGORIES_DEFINE(SCENE_CATEGORIES);
 
 #define WORDS_MAX (16u << 20)
+#define FOLDERS "/tmp/tracetta-manager-"
 #define TEST_SECONDS 900 /* a test that hangs ends then, with its children and its file */
 
 struct scene scene;
+
+/* Removes the folders of tests that were killed. */
+static void remove_dead_folders(void)
+{
+    glob_t found;
+    if (glob(FOLDERS "*", GLOB_NOSORT, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const long pid = strtol(found.gl_pathv[i] + sizeof FOLDERS - 1, NULL, 10);
+        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+            (void)files_remove(found.gl_pathv[i]);
+    }
+    globfree(&found);
+}
 
 int scene_set_up(void **state)
 {
     (void)state;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     alarm(TEST_SECONDS);
-    snprintf(scene.folder, sizeof scene.folder, "/tmp/tracetta-manager-%d", (int)getpid());
+    remove_dead_folders();
+    snprintf(scene.folder, sizeof scene.folder, FOLDERS "%d-XXXXXX", (int)getpid());
+    assert_non_null(mkdtemp(scene.folder));
     snprintf(scene.path, sizeof scene.path, "%s/archive.fxt", scene.folder);
     snprintf(scene.socket, sizeof scene.socket, "%s/socket", scene.folder);
-    assert_int_equal(mkdir(scene.folder, 0700), 0);
     scene.fd = open(scene.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_true(scene.fd >= 0);
     scene.options =
@@ -50,8 +69,7 @@ int scene_tear_down(void **state)
     scene.words = NULL;
     munmap(scene.committed, 4096);
     close(scene.fd);
-    unlink(scene.path);
-    return rmdir(scene.folder);
+    return files_remove(scene.folder);
 }
 
 void scene_open(void)

@@ -206,6 +206,8 @@ static const char *const session_examples[] = {
     "record other categories from now on",
     "tracetta session snapshot 4711",
     "write the rings of the recording that process 4711 runs",
+    "tracetta session mode --mode=streaming",
+    "write all events from now on",
     NULL};
 
 static const char *const listen_examples[] = {
@@ -290,49 +292,6 @@ static const struct command commands[] = {
      "--html writes the timeline of the command view as one file, usually below 5 MB, with reduced "
      "data and tables, which opens without a network.",
      report_examples, run_report},
-    {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, NULL, "look for damage",
-     "Reads everything. Reports byte ranges that cannot be decoded, records that break a rule, and "
-     "events that the trace declares missing. Each finding has a code, which \"tracetta help "
-     "CODE\" explains. The exit status is 0 for undamaged files, 1 for damaged ones, "
-     "and 3 if nothing can be used.",
-     check_examples, run_check},
-    {"recover", VERB_RECOVER, "FILE -o OUTPUT", 1, 1, NULL,
-     "copy the readable part of a damaged trace",
-     "Writes a trace of the same format with every record that can be decoded, byte for byte, and "
-     "checks it. The input is never changed. OUTPUT.damage.json lists the skipped byte ranges. "
-     "Each trace of a folder is written to the same path below OUTPUT. The exit status is 0 if "
-     "nothing was damaged, and 1 after a repair.",
-     recover_examples, run_recover},
-    {"formats", VERB_FORMATS, "[FORMAT...]", 0, SIZE_MAX, NULL, "list formats and their options",
-     "Lists the formats that can be read and written, or only those named.", formats_examples,
-     run_formats},
-    {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, NULL, "list processes that can be recorded",
-     "Lists programs with trace points (libtracetta-trace), and processes with a .NET runtime (3.0 "
-     "and later), also in containers, as far as permissions allow. A runtime of .NET 5 or later "
-     "reports its version; "
-     "for older ones the path of their library shows it. Sockets of processes that have ended are "
-     "counted, and listed with --verbose.",
-     ps_examples, run_ps},
-    {"dump", VERB_DUMP, "PID|NAME...", 1, SIZE_MAX,
-     "a process, by number or name; \"tracetta ps\" lists them",
-     "show a .NET process and its environment",
-     "Prints the program, command line, versions, system and environment that the runtime of a "
-     ".NET process (5 and later) reports. If an environment cannot be read, "
-     "the exit status is 3.",
-     dump_examples, run_dump},
-    {"record dotnet", VERB_RECORD_DOTNET,
-     "PID|NAME -o FILE | -o FILE -- COMMAND ARGUMENTS... | --diagnostic-port=PATH", 0, SIZE_MAX,
-     NULL, "record events of a live .NET process",
-     "Records events of a .NET process through the diagnostic socket of its runtime, as a nettrace "
-     "file. No .NET tool needs to be installed. Ctrl-C, Enter or --duration stops the recording. "
-     "Then the runtime writes its remaining events and the names of the methods on the stacks. A "
-     "second Ctrl-C stops at once. The file is complete up to its last block also if the process "
-     "is killed or the disk is full.\n\n"
-     "With -- and a command, the program is started and recorded from its first instruction. It is "
-     "ended with SIGTERM if the recording stops first. Without --profile, --providers and "
-     "--clrevents, the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other "
-     "profiles: gc-verbose, gc-collect, database, cpu-sampling.",
-     record_dotnet_examples, run_record_dotnet},
     {"query", VERB_QUERY, "[NAME=]FILE... [SQL]", 0, SIZE_MAX, NULL, "answer questions in SQL",
      "Reads traces into tables and runs an SQL statement over them; the last operand is the "
      "statement if it is not a file. Without a statement the tables are listed with their rows and "
@@ -353,14 +312,6 @@ static const struct command commands[] = {
      "the next question does not read the trace. They are deleted when they exceed 1 GiB, or the "
      "size in TRACETTA_CACHE_SIZE.",
      query_examples, run_query},
-    {"view", VERB_VIEW, "FILE...", 1, SIZE_MAX, NULL, "show a timeline in the browser",
-     "Serves a page on the loopback interface and prints its address: processors, processes, "
-     "threads, spans and counters, with zoom, search, and tables that are SQL statements. The "
-     "address has a secret that only this user sees. Several traces are shown on one clock. Ctrl-C "
-     "stops the server.\n\n"
-     "To see a trace of another machine: run the command there with --port=PORT, connect with "
-     "\"ssh -L PORT:127.0.0.1:PORT HOST\", and open the address here.",
-     view_examples, run_view},
     {"diff", VERB_DIFF, "OLD NEW", 2, 2, "two traces, the old one first", "compare two traces",
      "Compares spans and instants by name: count, total and own time, median and 99 % quantile of "
      "the duration, before and after. If both traces have at least eight durations of a name, p is "
@@ -377,6 +328,30 @@ static const struct command commands[] = {
      "Or an assertion is a statement in SQL, as for \"tracetta query\", that must return no rows; "
      "its rows are the violations. The exit status is 1 if an assertion does not hold.",
      assert_examples, run_assert},
+    {"view", VERB_VIEW, "FILE...", 1, SIZE_MAX, NULL, "show a timeline in the browser",
+     "Serves a page on the loopback interface and prints its address: processors, processes, "
+     "threads, spans and counters, with zoom, search, and tables that are SQL statements. The "
+     "address has a secret that only this user sees. Several traces are shown on one clock. Ctrl-C "
+     "stops the server.\n\n"
+     "To see a trace of another machine: run the command there with --port=PORT, connect with "
+     "\"ssh -L PORT:127.0.0.1:PORT HOST\", and open the address here.",
+     view_examples, run_view},
+    {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, NULL, "look for damage",
+     "Reads everything. Reports byte ranges that cannot be decoded, records that break a rule, and "
+     "events that the trace declares missing. Each finding has a code, which \"tracetta help "
+     "CODE\" explains. The exit status is 0 for undamaged files, 1 for damaged ones, "
+     "and 3 if nothing can be used.",
+     check_examples, run_check},
+    {"recover", VERB_RECOVER, "FILE -o OUTPUT", 1, 1, NULL,
+     "copy the readable part of a damaged trace",
+     "Writes a trace of the same format with every record that can be decoded, byte for byte, and "
+     "checks it. The input is never changed. OUTPUT.damage.json lists the skipped byte ranges. "
+     "Each trace of a folder is written to the same path below OUTPUT. The exit status is 0 if "
+     "nothing was damaged, and 1 after a repair.",
+     recover_examples, run_recover},
+    {"formats", VERB_FORMATS, "[FORMAT...]", 0, SIZE_MAX, NULL, "list formats and their options",
+     "Lists the formats that can be read and written, or only those named.", formats_examples,
+     run_formats},
     {"record", VERB_RECORD, "-- COMMAND ARGUMENTS... | --attach=PID", 0, SIZE_MAX, NULL,
      "record the trace points of a program",
      "Runs a program that is linked with libtracetta-trace, and writes the events of its trace "
@@ -385,8 +360,9 @@ static const struct command commands[] = {
      "fork and exec are recorded too. If a process is killed, all events that it had written are "
      "in "
      "the file, and the zones that were open begin there. Signals are passed on to the program. "
-     "With --attach, "
-     "running processes are recorded until Ctrl-C, --duration or their end.\n\n"
+     "With --attach, running processes are recorded until Ctrl-C, --duration or their end; the "
+     "duration starts when all of them have connected, at the latest after 5 s: a process connects "
+     "at its next event. A program that record started is ended by SIGTERM after --duration.\n\n"
      "The recording lasts until the program and all processes that it started and that have trace "
      "points have ended; Ctrl-C, --max-size and \"tracetta session stop\" end it earlier.\n\n"
      "The exit status is the program's own, 125 if recording failed, and 128 plus the signal that "
@@ -394,16 +370,19 @@ static const struct command commands[] = {
      "last "
      "complete piece, and the program goes on.",
      record_examples, run_record},
-    {"session", VERB_SESSION, "list|categories|snapshot|stats|stop [PID]", 1, 2,
-     "one of list, categories, snapshot, stats, stop", "control running recordings",
-     "Controls the recordings of \"tracetta record\" that this user runs. PID is the process of a "
-     "recording; without it there must be only one.\n\n"
-     "list: prints the recordings; if nothing is recorded, the exit status is 1. categories: "
-     "prints the "
-     "categories of the recorded programs with their levels; --category changes them first. "
-     "snapshot: writes all events that are in rings now. stats: prints counts, also for each "
-     "program. stop: ends a recording and completes its output; the recorded programs go on.",
-     session_examples, run_session},
+    {"record dotnet", VERB_RECORD_DOTNET,
+     "PID|NAME -o FILE | -o FILE -- COMMAND ARGUMENTS... | --diagnostic-port=PATH", 0, SIZE_MAX,
+     NULL, "record events of a live .NET process",
+     "Records events of a .NET process through the diagnostic socket of its runtime, as a nettrace "
+     "file. No .NET tool needs to be installed. Ctrl-C, Enter or --duration stops the recording. "
+     "Then the runtime writes its remaining events and the names of the methods on the stacks. A "
+     "second Ctrl-C stops at once. The file is complete up to its last block also if the process "
+     "is killed or the disk is full.\n\n"
+     "With -- and a command, the program is started and recorded from its first instruction. It is "
+     "ended with SIGTERM if the recording stops first. Without --profile, --providers and "
+     "--clrevents, the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other "
+     "profiles: gc-verbose, gc-collect, database, cpu-sampling.",
+     record_dotnet_examples, run_record_dotnet},
     {"record perf", VERB_RECORD_PERF, "-a | -p PID | -- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
      "record events of the kernel",
      "Records tracepoints, user_events and samples of one process, of a command, or of all "
@@ -412,6 +391,33 @@ static const struct command commands[] = {
      "Events that a full buffer lost are counted in the file and reported. On standard output the "
      "file has the form that perf uses in pipes.",
      record_perf_examples, run_record_perf},
+    {"session", VERB_SESSION, "list|categories|mode|snapshot|stats|stop [PID]", 1, 2,
+     "one of list, categories, mode, snapshot, stats, stop", "control running recordings",
+     "Controls the recordings of \"tracetta record\" that this user runs. PID is the process of a "
+     "recording; without it there must be only one.\n\n"
+     "list: prints the recordings; if nothing is recorded, the exit status is 1.\n\n"
+     "categories: prints the categories of the recorded programs with their levels; --category "
+     "changes them first.\n\n"
+     "mode: prints how full rings behave; --mode changes that first, so that a flight recorder can "
+     "write everything from now on.\n\n"
+     "snapshot: writes all events that are in rings now.\n\n"
+     "stats: prints counts, also for each program.\n\n"
+     "stop: ends a recording and completes its output; the recorded programs go on.",
+     session_examples, run_session},
+    {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, NULL, "list processes that can be recorded",
+     "Lists programs with trace points (libtracetta-trace), and processes with a .NET runtime (3.0 "
+     "and later), also in containers, as far as permissions allow. A runtime of .NET 5 or later "
+     "reports its version; "
+     "for older ones the path of their library shows it. Sockets of processes that have ended are "
+     "counted, and listed with --verbose.",
+     ps_examples, run_ps},
+    {"dump", VERB_DUMP, "PID|NAME...", 1, SIZE_MAX,
+     "a process, by number or name; \"tracetta ps\" lists them",
+     "show a .NET process and its environment",
+     "Prints the program, command line, versions, system and environment that the runtime of a "
+     ".NET process (5 and later) reports. If an environment cannot be read, "
+     "the exit status is 3.",
+     dump_examples, run_dump},
     {"counters", VERB_COUNTERS, "PID|NAME | -- COMMAND ARGUMENTS... | --diagnostic-port=PATH", 0,
      SIZE_MAX, NULL, "watch counters of a live .NET process",
      "Shows EventCounters and meters of a .NET process as they change. On a terminal the table is "
@@ -428,8 +434,10 @@ static const struct command commands[] = {
      "nothing matches.\n\n"
      "register: creates user events that exist until they are deleted. They can be recorded before "
      "the programs that write them run. A name is that of EventHeader, "
-     "Provider_L4K1f, or a name with fields in one word, 'name u32 number'. delete: removes user "
-     "events that are not in use. Both need CAP_PERFMON and a kernel with user_events (Linux 6.4 "
+     "Provider_L4K1f, or a name with fields in one word, 'name u32 number'.\n\n"
+     "delete: removes user "
+     "events that are not in use. Registering and deleting need CAP_PERFMON and a kernel with "
+     "user_events (Linux 6.4 "
      "and later, built with CONFIG_USER_EVENTS).",
      events_examples, run_events},
     {"listen", VERB_LISTEN, "ADDRESS... -o OUTPUT", 1, SIZE_MAX,

@@ -214,7 +214,7 @@ static uint32_t get_reading_flags(const struct call *call, const char *format)
 {
     const struct settings *set = &call->set;
     bool is_moved = set->offsets.n > 0 || set->clock_offset != 0 || set->clock_offset_ns != 0;
-    bool may_copy = call->paths_n == 1 && !is_moved && !debug_info_is_asked(set);
+    bool may_copy = call->paths_n == 1 && !is_moved && !debug_info_is_requested(set);
     const uint32_t definitions =
         selection_is_given(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_ENCRYPTED;
     return inputs_get_symbol_flags(format) |

@@ -40,7 +40,7 @@ struct graph {
     uint32_t slots_n;
 };
 
-static double greater_of(double a, double b)
+static double get_greater(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -160,7 +160,7 @@ static void sum_up(struct graph *graph)
 {
     for (uint32_t i = graph->n; i-- > 0;) {
         struct node *node = &graph->nodes[i];
-        node->weight += greater_of(node->self[0], node->self[1]);
+        node->weight += get_greater(node->self[0], node->self[1]);
         for (int side = 0; side < 2; side++)
             node->total[side] += node->self[side];
         if (i == 0)
@@ -217,7 +217,7 @@ static void format_change(const double total[2], char *text, size_t size)
 static void print_box(FILE *to, const struct node *node, double x, double width, double y)
 {
     char change[64];
-    const double greater = greater_of(node->total[0], node->total[1]);
+    const double greater = get_greater(node->total[0], node->total[1]);
     const double part = greater > 0 ? (node->total[1] - node->total[0]) / greater : 0;
     /* white to red, white to blue */
     const int pale = 245 - (int)((part < 0 ? -part : part) * 170);

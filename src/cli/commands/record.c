@@ -35,6 +35,8 @@
 #define SLICE_MS 50u
 #define DEFAULT_OUTPUT "trace.fxt"
 #define EVENTS_SUFFIX ".events.fxt"
+/* time in which processes of --attach are expected to connect; an idle one does not */
+#define ATTACH_WAIT_NS UINT64_C(5000000000)
 #define FAILED 125 /* exit status if recording failed */
 #define SOCKET_VARIABLE "TRACETTA_TRACE_SOCKET"
 
@@ -55,9 +57,10 @@ struct work {
     const char *live_format;
     char *events_path; /* FXT file that is converted then */
     bool has_failed;
-    bool is_waiting; /* the program has ended, and processes that it started are recorded */
-    pid_t parent;    /* process that started this command */
-    int forwarded;   /* signal that was sent to the program */
+    bool is_waiting;   /* the program has ended, and processes that it started are recorded */
+    uint64_t asked_ns; /* time at which the processes of --attach were asked to connect */
+    pid_t parent;      /* process that started this command */
+    int forwarded;     /* signal that was sent to the program */
 };
 
 /* --- Options --- */
@@ -66,6 +69,9 @@ static int check_operands(const struct call *call)
 {
     const struct settings *set = &call->set;
     const char *name = call->command->name;
+    if (set->trigger && (!set->ring_mode || strcmp(set->ring_mode, "circular") != 0))
+        return report_misuse(name, "--trigger needs --mode=circular: otherwise all events are "
+                                   "written as they come");
     if (set->attach.n && call->paths_n)
         return report_misuse(name, "--attach records running processes: remove \"%s\"",
                              call->path[0]);
@@ -89,14 +95,6 @@ static bool join_categories(struct work *work)
     for (size_t i = 0, at = 0; i < words->n && work->categories; i++)
         at += (size_t)snprintf(work->categories + at, n - at, "%s%s", i ? "," : "", words->list[i]);
     return work->categories != NULL;
-}
-
-static enum ttr_manager_mode choose_buffer_mode(const struct settings *set)
-{
-    if (set->ring_mode && strcmp(set->ring_mode, "circular") == 0)
-        return TTR_MANAGER_CIRCULAR;
-    return set->ring_mode && strcmp(set->ring_mode, "oneshot") == 0 ? TTR_MANAGER_ONESHOT
-                                                                    : TTR_MANAGER_STREAMING;
 }
 
 /* Chooses the format of the output. Events that are converted are first written to a file next to
@@ -160,6 +158,9 @@ static int open_live(struct work *work)
     if (work->live_format || strcmp(work->recording.path, "-") == 0)
         return report_misuse(work->call->command->name,
                              "--live and an output to \"-\" exclude each other: use -o FILE");
+    const int outcome = address[0] ? record_live_check(work->call, address) : OUTCOME_FINE;
+    if (outcome != OUTCOME_FINE)
+        return outcome;
     if (!record_live_start(&work->live, address[0] ? send : print))
         return report_unwritable_output("--live", errno);
     return OUTCOME_FINE;
@@ -220,7 +221,7 @@ static int open_manager(struct work *work)
         return OUTCOME_OUTPUT;
     const ttr_manager_options options = {.size = sizeof options,
                                          .fd = work->recording.fd,
-                                         .mode = choose_buffer_mode(set),
+                                         .mode = record_parse_mode(set->ring_mode),
                                          .buffer_bytes = set->ring_size,
                                          .categories = work->categories,
                                          .zone_min_ns = (uint64_t)set->min_duration,
@@ -378,10 +379,25 @@ static bool has_command_ended(struct work *work)
     return !work->is_waiting;
 }
 
+/* Returns true if the time of --duration is over. For running processes it starts when all of them
+ * have connected: each does so at its next event. */
+static bool is_time_over(struct work *work)
+{
+    const uint64_t now = progress_now();
+    ttr_manager_stats stats = {.programs = 0};
+    if (!work->recording.limit_ns || work->forwarded)
+        return false;
+    if (work->manager)
+        ttr_manager_get_stats(work->manager, &stats);
+    if (stats.programs < work->call->set.attach.n && now - work->asked_ns < ATTACH_WAIT_NS)
+        work->recording.begin_ns = now;
+    return now - work->recording.begin_ns >= work->recording.limit_ns;
+}
+
 static void run_manager(struct work *work)
 {
     bool has_ended;
-    work->recording.begin_ns = progress_now();
+    work->asked_ns = work->recording.begin_ns = progress_now();
     interrupt_enable_dumps();
     do {
         has_ended = work->launch.pid ? has_command_ended(work) : has_attached_ended(work);
@@ -392,8 +408,7 @@ static void run_manager(struct work *work)
         else
             wait_for_program(limit_ms, wake_fd);
         forward_signal(work);
-        if (work->recording.limit_ns && !work->forwarded &&
-            progress_now() - work->recording.begin_ns >= work->recording.limit_ns) {
+        if (is_time_over(work)) {
             work->forwarded = SIGTERM;
             if (work->launch.pid && !launch_has_ended(&work->launch))
                 (void)kill(work->launch.pid, SIGTERM);
@@ -429,6 +444,12 @@ static void print_summary(const struct work *work)
                    "%s recorded nothing: no program connected; is it linked with "
                    "libtracetta-trace, and does it define categories?",
                    call->path[0]);
+    else if (stats->events + stats->dropped + stats->unwritten == 0 && !stats->is_limited)
+        print_note(call,
+                   "no event was recorded: %" PRIu32
+                   " process(es) connected, but wrote none of the "
+                   "chosen categories",
+                   stats->programs);
     if (stats->dropped)
         print_note(call, "%s event(s) were dropped: a ring was full; use a larger --buffer",
                    units_count(stats->dropped).s);

@@ -11,12 +11,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <tracetta/network.h>
+
 #include "cli/commands/command.h"
 #include "cli/dotnet/dotnet_choice.h"
 #include "cli/ui/messages.h"
 
 #define PATH_SIZE 4096
 #define WORDS_MAX 16
+
+enum ttr_manager_mode record_parse_mode(const char *name)
+{
+    if (name && strcmp(name, "circular") == 0)
+        return TTR_MANAGER_CIRCULAR;
+    return name && strcmp(name, "oneshot") == 0 ? TTR_MANAGER_ONESHOT : TTR_MANAGER_STREAMING;
+}
 
 /* --- Rotation --- */
 
@@ -108,6 +117,22 @@ void record_rotation_end(struct record_rotation *rotation)
 }
 
 /* --- Live --- */
+
+int record_live_check(const struct call *call, const char *address)
+{
+    ttr_error error;
+    const ttr_sender_options options = {.size = sizeof options, .address = address};
+    ttr_sender *sender = ttr_sender_open(&options, &error);
+    if (!sender)
+        return report_misuse(call->command->name, "--live: %s", error.text);
+    (void)ttr_sender_close(sender, false, NULL, NULL);
+    if (strncmp(address, "udp:", 4) == 0)
+        return report_misuse(call->command->name,
+                             "--live=%s: FXT is a stream and cannot be sent by UDP: use tcp: or "
+                             "unix:",
+                             address);
+    return OUTCOME_FINE;
+}
 
 /* Executes this command with other words, in a child process. */
 static _Noreturn void run_words(const char *const *words, int input)

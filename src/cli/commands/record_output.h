@@ -6,7 +6,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <tracetta/record.h>
+
 struct call;
+
+/* Returns the mode of a value of --mode; NULL is the default. */
+enum ttr_manager_mode record_parse_mode(const char *name);
 
 struct record_rotation {
     const struct call *call;
@@ -33,6 +38,9 @@ struct record_live {
     pid_t pid; /* 0 = none */
     int fd;    /* end of the pipe to write to */
 };
+
+/* Checks an address of --live before the program starts. Returns the outcome. */
+int record_live_check(const struct call *call, const char *address);
 
 /* Starts "tracetta WORD...", which reads the pipe as its standard input. Returns false with errno.
  */

@@ -7,6 +7,7 @@
 #include <tracetta/session.h>
 
 #include "cli/commands/command.h"
+#include "cli/commands/record_output.h"
 #include "cli/ui/json.h"
 #include "cli/ui/messages.h"
 
@@ -232,6 +233,30 @@ static ttr_status show_categories(struct call *call, ttr_session *session, ttr_e
     return status;
 }
 
+/* --- mode --- */
+
+static ttr_status show_mode(struct call *call, ttr_session *session, ttr_error *error)
+{
+    struct json json = {.to = stdout};
+    ttr_session_info info;
+    ttr_status status = TTR_OK;
+    if (call->set.ring_mode)
+        status = ttr_session_set_mode(session, record_parse_mode(call->set.ring_mode), error);
+    if (status == TTR_OK)
+        status = ttr_session_get_info(session, &info, error);
+    if (status != TTR_OK)
+        return status;
+    if (!call->set.json) {
+        (void)puts(modes[info.mode]);
+        return status;
+    }
+    json_open(&json, NULL, '{');
+    json_write_string(&json, "schema", "tracetta.session-mode/1");
+    json_write_string(&json, "mode", modes[info.mode]);
+    json_close(&json, '}');
+    return status;
+}
+
 /* --- The command --- */
 
 static ttr_status take_snapshot(struct call *call, ttr_session *session, ttr_error *error)
@@ -252,12 +277,17 @@ int run_session(struct call *call)
         const char *word;
         ttr_status (*run)(struct call *call, ttr_session *session, ttr_error *error);
     } actions[] = {{"categories", show_categories},
+                   {"mode", show_mode},
                    {"snapshot", take_snapshot},
                    {"stats", show_stats},
                    {"stop", stop_session}};
     int outcome = OUTCOME_FINE;
     ttr_error error;
     const char *word = call->path[0];
+    if (call->set.categories.n && strcmp(word, "categories") != 0)
+        return report_misuse("session", "--category is an option of \"session categories\"");
+    if (call->set.ring_mode && strcmp(word, "mode") != 0)
+        return report_misuse("session", "--mode is an option of \"session mode\"");
     if (strcmp(word, "list") == 0)
         return list_sessions(call);
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
@@ -271,6 +301,6 @@ int run_session(struct call *call)
         return outcome;
     }
     return report_misuse(
-        "session", "unknown action \"%s\": expected list, categories, snapshot, stats or stop",
-        word);
+        "session",
+        "unknown action \"%s\": expected list, categories, mode, snapshot, stats or stop", word);
 }

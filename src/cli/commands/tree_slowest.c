@@ -10,7 +10,7 @@
 
 #define PATH_DEPTH_MAX 64u /* spans around one that are printed */
 
-/* What is printed from. */
+/* Source of the printed spans. */
 struct slowest {
     const struct call *call;
     const ttr *t;

@@ -8,7 +8,7 @@
 #include "cli/input/symbolizer.h"
 #include "cli/ui/messages.h"
 
-bool debug_info_is_asked(const struct settings *set)
+bool debug_info_is_requested(const struct settings *set)
 {
     return set->debug_info || set->debuginfod || set->debug_info_dir || set->debug_info_prefix ||
            set->debug_info_full_path;
@@ -18,7 +18,7 @@ int debug_info_begin(struct inputs *inputs, const struct call *call)
 {
     const struct settings *set = &call->set;
     ttr_error error = {0};
-    if (!debug_info_is_asked(set))
+    if (!debug_info_is_requested(set))
         return OUTCOME_FINE;
     struct stat about;
     if (set->debug_info_dir && (stat(set->debug_info_dir, &about) != 0 || !S_ISDIR(about.st_mode)))

@@ -5,7 +5,7 @@
 #include "cli/input/input_list.h"
 
 /* Returns true if the options request debug information. */
-bool debug_info_is_asked(const struct settings *set);
+bool debug_info_is_requested(const struct settings *set);
 
 /* Wraps the reader of the inputs in the stage that adds debug information, if the options request
  * it. Returns OUTCOME_FINE, or the outcome after reporting an error. */

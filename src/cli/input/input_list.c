@@ -534,7 +534,7 @@ static int choose_sorting(struct inputs *inputs, const struct call *call)
         return outcome;
     inputs->flags &= ~(TTR_READ_DEFINITIONS | TTR_READ_ENCRYPTED);
     /* debug information is only correct for events in order */
-    if (inputs->disorder && !debug_info_is_asked(&call->set))
+    if (inputs->disorder && !debug_info_is_requested(&call->set))
         return outcome;
     ttr_order_index_free(inputs->disorder);
     inputs->disorder = NULL;

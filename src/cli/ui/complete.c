@@ -53,14 +53,15 @@ static void write_quoted(FILE *to, const char *text)
     }
 }
 
-/* Prints the first word of each command once. */
+/* Prints the first word of each command once; commands that share it are neighbours in the table.
+ */
 static void write_first_words(FILE *to)
 {
     const char *before = "";
     for (size_t i = 0; get_command(i); i++) {
         const char *name = get_command(i)->name;
         const size_t n = strcspn(name, " ");
-        if (strncmp(before, name, n) != 0 || before[n] != name[n] || name[n] == '\0')
+        if (strncmp(before, name, n) != 0 || (before[n] != ' ' && before[n] != '\0'))
             (void)fprintf(to, "%.*s ", (int)n, name);
         before = name;
     }

@@ -10,7 +10,7 @@
 #define LEFT 26
 #define LINE 100
 
-const char *const help_statuses[] = {
+static const char *const statuses[] = {
     "0",
     "success",
     "1",
@@ -26,7 +26,20 @@ const char *const help_statuses[] = {
     "interrupted; outputs hold all that came before",
     NULL};
 
-/* Prints text in lines of at most LINE columns. All lines after the first are indented. */
+static const char *const record_statuses[] = {
+    "0 to 255", "that of the program; 128 plus the number of the signal that ended it",
+    "1",        "with --fail-on-loss also: events were lost",
+    "2",        "wrong usage: the program was not started",
+    "125",      "recording failed, or the program could not be started",
+    NULL};
+
+const char *const *help_get_statuses(const struct command *command)
+{
+    return command && command->verb == VERB_RECORD ? record_statuses : statuses;
+}
+
+/* Prints text in lines of at most LINE columns. All lines after the first are indented. An empty
+ * line separates paragraphs. */
 static void print_wrapped(FILE *to, const char *text, int indent, int column)
 {
     while (*text) {
@@ -41,6 +54,11 @@ static void print_wrapped(FILE *to, const char *text, int indent, int column)
         (void)fprintf(to, "%.*s", n, text);
         column += n;
         text += n;
+        if (strncmp(text, "\n\n", 2) == 0) {
+            (void)fprintf(to, "\n\n%*s", indent, "");
+            column = indent;
+            text++;
+        }
         text += *text != '\0';
     }
     (void)fputc('\n', to);
@@ -124,9 +142,10 @@ void print_command_help(FILE *to, const struct command *command)
     for (unsigned group = 0; group < GROUP_COUNT; group++)
         print_option_group(to, command->verb, group);
     (void)fputs("\nExit status:\n", to);
-    for (size_t i = 0; help_statuses[i]; i += 2) {
-        (void)fprintf(to, "  %-8s ", help_statuses[i]);
-        print_wrapped(to, help_statuses[i + 1], 11, 11);
+    const char *const *rows = help_get_statuses(command);
+    for (; *rows; rows += 2) {
+        (void)fprintf(to, "  %-8s ", rows[0]);
+        print_wrapped(to, rows[1], 11, 11);
     }
 }
 

@@ -6,8 +6,9 @@
 
 #include "cli/commands/command.h"
 
-/* Alternating exit statuses and meanings; NULL at the end. */
-extern const char *const help_statuses[];
+/* Returns alternating exit statuses and meanings of a command, or with NULL of most commands; NULL
+ * at the end. */
+const char *const *help_get_statuses(const struct command *command);
 
 /* Prints the overview of all commands. */
 void print_help_overview(FILE *to);

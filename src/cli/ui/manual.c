@@ -84,12 +84,12 @@ static void write_tables(FILE *to)
     ttr_free(t);
 }
 
-static void write_page_end(FILE *to)
+static void write_page_end(FILE *to, const struct command *command)
 {
     (void)fputs(".SH EXIT STATUS\n", to);
-    for (size_t i = 0; help_statuses[i]; i += 2) {
-        (void)fprintf(to, ".TP\n\\fB%s\\fR\n", help_statuses[i]);
-        write_roff_line(to, "", help_statuses[i + 1]);
+    for (const char *const *rows = help_get_statuses(command); *rows; rows += 2) {
+        (void)fprintf(to, ".TP\n\\fB%s\\fR\n", rows[0]);
+        write_roff_line(to, "", rows[1]);
     }
     (void)fputs(
         ".SH ENVIRONMENT\n"
@@ -118,7 +118,7 @@ static void write_command_page(FILE *to, const struct command *command)
     write_options(to, command->verb);
     if (command->verb == VERB_QUERY)
         write_tables(to);
-    write_page_end(to);
+    write_page_end(to, command);
     (void)fputs(".SH SEE ALSO\n.BR tracetta (1)\n", to);
 }
 
@@ -143,7 +143,7 @@ static void write_overview_page(FILE *to)
         (void)fprintf(to, ".TP\n\\fBtracetta\\-%s\\fR(1)\n", command_word(get_command(i)).s);
         write_roff_line(to, "", get_command(i)->summary);
     }
-    write_page_end(to);
+    write_page_end(to, NULL);
 }
 
 void print_manual(FILE *to, const struct command *command)

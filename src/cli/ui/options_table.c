@@ -200,7 +200,7 @@ const struct option_row option_table[] = {
      "leave out events inside the kernel"},
     {"snapshot", 0, OPTION_FLAG, GROUP_VERB, AT(snapshot), PERF, NULL, NULL,
      "keep only the latest events, and write them at each SIGUSR2 and at the end"},
-    {"mode", 0, OPTION_TEXT, GROUP_VERB, AT(ring_mode), VERB_RECORD, "MODE",
+    {"mode", 0, OPTION_TEXT, GROUP_VERB, AT(ring_mode), VERB_RECORD | VERB_SESSION, "MODE",
      "streaming|circular|oneshot",
      "when a ring is full, drop and count events (streaming, the default), replace the oldest "
      "(circular), or end the recording of its thread (oneshot)"},

@@ -58,7 +58,7 @@ struct perf_zstd;
 #define PERF_CARRIED_BYTES_MAX ((size_t)65512)
 #define PERF_WRITER_FEATURES 32u
 
-/* What perf_data_writer_new must know about the file. */
+/* Arguments of perf_data_writer_new about the file. */
 struct perf_data_writer_spec {
     const struct alloc *alloc;
     struct buffer *to;

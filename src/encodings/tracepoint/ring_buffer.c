@@ -56,6 +56,7 @@ bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8
     if ((size > room && !is_cut) || is_odd ||
         (whole == 0 && has_content(bytes + layout->data, room)))
         return false;
+    page->cut = size < room ? 0 : size - room;
     size = size < room ? size : (uint32_t)room;
     page->time = load_page_u64(bytes, big);
     page->p = bytes + layout->data;
@@ -153,12 +154,15 @@ bool ring_buffer_resync(struct ring_buffer_page *page,
                    /* for each 4-byte word: 1 + number of events in the longest chain from there to
                     * the exact end of the page; 0 if none exists */
                    1];
-    size_t words = (size_t)(page->end - page->sure) / 4, found = 0;
-    if (words < 2 || words > RING_BUFFER_RESYNC_MAX / 4 || (size_t)(page->end - page->sure) % 4)
+    const size_t odd = (size_t)(page->end - page->sure) % 4;
+    const uint8_t *begin = page->sure + odd;
+    const size_t words = (size_t)(page->end - begin) / 4, first = odd ? 0 : 1;
+    size_t found = SIZE_MAX;
+    if (words < 2 || words > RING_BUFFER_RESYNC_MAX / 4 || (odd && !page->missing))
         return false;
     chain[words] = 1;
-    for (size_t i = words; i-- > 1;) {
-        const uint8_t *p = page->sure + i * 4;
+    for (size_t i = words; i-- > first;) {
+        const uint8_t *p = begin + i * 4;
         uint32_t type = page->is_big_endian ? p[0] >> 3 : p[0] & 31u;
         size_t n = read_event_size(p, (words - i) * 4, page->is_big_endian),
                head = type == TYPE_LONG ? 8 : 4;
@@ -166,16 +170,16 @@ bool ring_buffer_resync(struct ring_buffer_page *page,
         if (!chain[i] || type >= TYPE_PADDING)
             continue;
         chain[i] = is_event(ctx, p + head, n - head) ? (uint16_t)(chain[i] + 1) : 0;
-        found = chain[i] && (!found || chain[i] >= chain[found]) ? i : found;
+        found = chain[i] && (found == SIZE_MAX || chain[i] >= chain[found]) ? i : found;
     }
-    if (!found)
+    if (found == SIZE_MAX)
         return false;
     uint32_t head = load_page_u32(page->sure, page->is_big_endian),
              type = page->is_big_endian ? head >> DELTA_BITS : head & 31u;
     page->time = page->sure_time + (type >= TYPE_EXTEND   ? 0
                                     : page->is_big_endian ? head & DELTA_MASK
                                                           : head >> 5);
-    page->p = page->sure + found * 4;
+    page->p = begin + found * 4;
     page->sure = page->p;
     return true;
 }

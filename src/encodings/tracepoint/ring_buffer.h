@@ -50,6 +50,8 @@ struct ring_buffer_page {
      * first event */
     const uint8_t *sure;
     uint64_t sure_time; /* time at `sure` */
+    size_t cut;         /* number of committed bytes after the end of a truncated page */
+    size_t missing;     /* number of missing bytes that were passed to ring_buffer_shorten_page() */
 };
 
 struct ring_buffer_event {
@@ -70,6 +72,15 @@ static inline void ring_buffer_confirm_event(struct ring_buffer_page *page)
 {
     page->sure = page->p;
     page->sure_time = page->time;
+}
+
+/* Moves the end of the page's events, because `n` bytes after the last confirmed event are missing
+ * from the page. The events after the gap are aligned to the new end. */
+static inline void ring_buffer_shorten_page(struct ring_buffer_page *page, size_t n)
+{
+    const size_t left = (size_t)(page->end - page->sure), by = n > page->cut ? n - page->cut : 0;
+    page->missing = n;
+    page->end -= by < left ? by : left;
 }
 
 /* bytes; larger pages are not resynchronized */

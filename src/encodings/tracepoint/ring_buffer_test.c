@@ -209,6 +209,30 @@ static void resync_after_oversized_event_finds_next(void **state)
     assert_false(ring_buffer_resync(&page, accept_letters, NULL));
 }
 
+/* One byte of the second of four events is missing, so the later ones are not aligned to the start
+ * of the page. */
+static void shortened_page_is_resynced_from_its_end(void **state)
+{
+    (void)state;
+    struct ring_buffer_page page;
+    assert_true(ring_buffer_begin_page(
+        &little64,
+        BYTES(0x00, 0x10, 0, 0, 0, 0, 0, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0, 'a', 'b', 'c',
+              'd', 0x41, 0, 0, 0, 'x', 'y', 'z', /* its fourth byte is missing */
+              0x61, 0, 0, 0, 'e', 'f', 'g', 'h', 0x21, 0, 0, 0, 'i', 'j', 'k', 'l', 0),
+        false, &page));
+    expect_event(&page, 0x1001, "abcd", 4);
+    ring_buffer_confirm_event(&page);
+    expect_event(&page, 0x1003, "xyz\x61", 4);
+    expect_end(&page, RING_BUFFER_DAMAGED);
+    assert_false(ring_buffer_resync(&page, accept_letters, NULL));
+    ring_buffer_shorten_page(&page, 1);
+    assert_true(ring_buffer_resync(&page, accept_letters, NULL));
+    expect_event(&page, 0x1006, "efgh", 4);
+    expect_event(&page, 0x1007, "ijkl", 4);
+    expect_end(&page, RING_BUFFER_END);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +245,7 @@ int main(void)
         cmocka_unit_test(page_with_cleared_header_is_damage),
         cmocka_unit_test(truncated_page_returns_present_events),
         cmocka_unit_test(resync_after_oversized_event_finds_next),
+        cmocka_unit_test(shortened_page_is_resynced_from_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ enum tracepoint_shape {
     TRACEPOINT_ARRAY  /* array of integers of `element` bytes each */
 };
 
-/* Where in the record the bytes of a field are. */
+/* Position of the bytes of a field in the record. */
 enum tracepoint_location {
     TRACEPOINT_HERE, /* `size` bytes at `offset` */
     TRACEPOINT_REST, /* all bytes from `offset` to the end of the record */

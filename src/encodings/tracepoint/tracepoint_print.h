@@ -240,7 +240,7 @@ struct tracepoint_program {
     uint32_t nodes_n;
     /* why the format cannot be evaluated, constant text; NULL if it can */
     const char *why;
-    ttr_text what; /* word that causes this; empty if none does */
+    ttr_text what; /* the word that cannot be evaluated; empty if it is not one word */
 };
 
 /* Compiles the print format of a tracepoint. If it contains an error, the program has the reason

@@ -254,29 +254,48 @@ ttr_status tracing_data_parse_systems(struct tracing_data *data, struct cursor *
     return status;
 }
 
+/* --- Texts after the formats: kernel symbols, printk formats, thread names --- */
+
+enum { KALLSYMS, PRINTK, COMMS, TEXTS };
+
+/* maximum difference in bytes between the declared size of a damaged text and its true size */
+#define SIZE_ERROR_MAX 4096u
+
+static const struct {
+    uint8_t size_bytes; /* size of the number before the text */
+    bool (*add)(struct tracepoints *, ttr_text);
+} texts[TEXTS] = {[KALLSYMS] = {4, tracepoints_add_kallsyms},
+                  [PRINTK] = {4, tracepoints_add_printk},
+                  [COMMS] = {8, tracepoints_add_comms}};
+
+static ttr_status add_text(const struct tracing_data *data, unsigned i, ttr_text lines,
+                           ttr_error *error)
+{
+    return lines.n == 0 || !data->all || texts[i].add(data->all, lines) ? TTR_OK
+                                                                        : fail_memory(error);
+}
+
+static ttr_status parse_text(const struct tracing_data *data, struct cursor *c, unsigned i,
+                             ttr_error *error)
+{
+    ttr_text lines = read_sized_text(data, c, texts[i].size_bytes);
+    return c->failed ? TTR_OK : add_text(data, i, lines, error);
+}
+
 ttr_status tracing_data_parse_kallsyms(struct tracing_data *data, struct cursor *c,
                                        ttr_error *error)
 {
-    ttr_text lines = read_sized_text(data, c, 4);
-    return c->failed || lines.n == 0 || !data->all || tracepoints_add_kallsyms(data->all, lines)
-               ? TTR_OK
-               : fail_memory(error);
+    return parse_text(data, c, KALLSYMS, error);
 }
 
 ttr_status tracing_data_parse_printk(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
-    ttr_text lines = read_sized_text(data, c, 4);
-    return c->failed || lines.n == 0 || !data->all || tracepoints_add_printk(data->all, lines)
-               ? TTR_OK
-               : fail_memory(error);
+    return parse_text(data, c, PRINTK, error);
 }
 
 ttr_status tracing_data_parse_comms(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
-    ttr_text lines = read_sized_text(data, c, 8);
-    return c->failed || lines.n == 0 || !data->all || tracepoints_add_comms(data->all, lines)
-               ? TTR_OK
-               : fail_memory(error);
+    return parse_text(data, c, COMMS, error);
 }
 
 /* Returns true if the data have version 0.6 or later, which stores thread names. */
@@ -286,18 +305,69 @@ static bool has_thread_names(const struct tracing_data *data)
     return !(version[0] == '0' && version[1] == '.' && version[2] < '6' && version[3] == 0);
 }
 
+static unsigned count_texts(const struct tracing_data *data)
+{
+    return has_thread_names(data) ? TEXTS : COMMS;
+}
+
+/* Returns true if the texts from number `i` on end exactly at the end of the cursor. */
+static bool fill_cursor(const struct tracing_data *data, struct cursor c, unsigned i)
+{
+    for (const unsigned n = count_texts(data); i < n && !c.failed; i++)
+        (void)read_sized_text(data, &c, texts[i].size_bytes);
+    return !c.failed && cursor_left(&c) == 0;
+}
+
+/* Sets *size to the size of text number `i`, which is at the cursor, with which the texts after it
+ * fill the cursor. Tries sizes near the declared one, smaller ones first. Returns false if none
+ * fits. */
+static bool find_text_size(const struct tracing_data *data, struct cursor c, unsigned i,
+                           uint64_t *size)
+{
+    const uint64_t declared = tracing_data_read_number(data, &c, texts[i].size_bytes);
+    for (uint64_t k = 1; k <= 2 * SIZE_ERROR_MAX; k++) {
+        struct cursor rest = c;
+        *size = k <= SIZE_ERROR_MAX ? declared - k : declared + (k - SIZE_ERROR_MAX);
+        if (*size <= cursor_left(&c) && cursor_skip(&rest, *size) && fill_cursor(data, rest, i + 1))
+            return true;
+    }
+    return false;
+}
+
+/* Parses text number `i` of the description. If data->end shows that the declared size is wrong,
+ * uses the size with which the later texts end there, and records the damage. */
+static ttr_status parse_text_of_description(struct tracing_data *data, struct cursor *c, unsigned i,
+                                            ttr_error *error)
+{
+    struct cursor all = *c;
+    uint64_t size;
+    if (data->end < c->offset || data->end - c->offset > cursor_left(c))
+        return parse_text(data, c, i, error);
+    all.end = all.p + (data->end - c->offset);
+    if (fill_cursor(data, all, i) || !find_text_size(data, all, i, &size))
+        return parse_text(data, c, i, error);
+    if (data->damage_end == data->damage_at)
+        data->damage_at = c->offset;
+    (void)cursor_skip(c, texts[i].size_bytes);
+    const uint8_t *lines = cursor_read_bytes(c, size);
+    data->damage_end = c->offset;
+    return add_text(data, i, (ttr_text){(const char *)lines, (size_t)size}, error);
+}
+
 ttr_status tracing_data_parse(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
+    const struct cursor begin = *c;
     ttr_status status = tracing_data_parse_pages(data, c);
+    if (c->failed && data->is_complete) {
+        *c = begin;
+        c->failed = !resync(data, c);
+    }
     if (status == TTR_OK && !c->failed)
         status = tracing_data_parse_ftrace(data, c, error);
     if (status == TTR_OK && !c->failed)
         status = tracing_data_parse_systems(data, c, error);
-    if (status == TTR_OK && !c->failed)
-        status = tracing_data_parse_kallsyms(data, c, error);
-    if (status == TTR_OK && !c->failed)
-        status = tracing_data_parse_printk(data, c, error);
-    if (status == TTR_OK && !c->failed && has_thread_names(data))
-        status = tracing_data_parse_comms(data, c, error);
+    const unsigned n = count_texts(data);
+    for (unsigned i = 0; i < n && status == TTR_OK && !c->failed; i++)
+        status = parse_text_of_description(data, c, i, error);
     return status;
 }

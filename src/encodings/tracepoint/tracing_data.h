@@ -50,6 +50,9 @@ struct tracing_data {
     /* offsets in the input from the first damaged format to where parsing continued after the last;
      * equal: no damage was found */
     uint64_t damage_at, damage_end;
+    /* offset of the end of the description, if the caller knows it; 0 if not. tracing_data_parse()
+     * then finds the texts after the formats although the size of one is wrong. */
+    uint64_t end;
 };
 
 /* Parses the start of the data, from the magic number to the page size. Returns false if the magic

@@ -65,7 +65,7 @@ void tracing_writer_add_event_header(struct tracing_writer *writer, ttr_text nam
                               (ttr_text){text, (size_t)n});
 }
 
-/* What all functions need while a block is written. */
+/* State of the functions while a block is written. */
 struct block_writer {
     const struct tracing_writer *writer;
     const struct tracing_machine *machine;

@@ -9,8 +9,9 @@
 
 static const char args_text[] = ",\"args\":{";
 
-/* Returns the digits to write below the nanosecond, from the rank of the line. For negative times
- * they decrease with the rank. */
+/* Returns the fraction of a nanosecond that is appended to the time of a line, so that viewers sort
+ * lines of equal time by rank. Before the base time the sign is negative, so it falls with the
+ * rank. */
 static uint32_t compute_line_rank(const struct chrome *ctx, const struct chrome_line *line)
 {
     const bool is_ranked = line->phase == 'B' || line->phase == 'E';

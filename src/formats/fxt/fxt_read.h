@@ -131,7 +131,7 @@ struct fxt_record {
     bool is_accepted;
 };
 
-/* What the conversion of a record results in. */
+/* Results of the conversion of a record. */
 enum fxt_convert_result {
     FXT_CONVERTED = 0,
     /* the record changes a table that fields of this batch need: return the batch first, then

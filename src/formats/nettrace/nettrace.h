@@ -75,7 +75,7 @@
 
 struct nettrace_reader;
 
-/* What events of a type declare: symbols of methods, modules, processes ... */
+/* Declarations by events of a type: symbols of methods, modules, processes ... */
 enum symbols_kind {
     SYMBOLS_NONE,
     SYMBOLS_METHOD,
@@ -245,7 +245,7 @@ struct nettrace_order {
     bool is_emitting, has_emitted;
 };
 
-/* Where in `bytes` the addresses of a stack are. Contains their size, so that reading the size
+/* Position of the addresses of a stack in `bytes`. Contains their size, so that reading the size
  * does not load `bytes`. */
 struct nettrace_stack_extent {
     uint64_t at;
@@ -479,7 +479,7 @@ TTR_MUST ttr_status nettrace_read_object(struct nettrace_reader *reader);
  * reader->at to its offset. */
 TTR_MUST ttr_status nettrace_resync(struct nettrace_reader *reader);
 
-/* Where a V6 block ends, as nettrace_measure_block6() found. */
+/* End of a V6 block, as nettrace_measure_block6() found it. */
 struct nettrace_block_extent {
     uint64_t size;
     uint64_t next; /* offset of the next block if `size` is wrong; else 0 */

@@ -312,7 +312,7 @@ static ttr_status parse_object_payload(struct nettrace_reader *reader,
     return status;
 }
 
-/* Where the content of an object is. */
+/* Position of the content of an object. */
 struct object_extent {
     uint64_t begin, size;
     bool is_cut;      /* true if the input ends inside the object */

@@ -153,7 +153,7 @@ enum nettrace_universal_class {
     NETTRACE_UNIVERSAL_CLASSES
 };
 
-/* What was written about the code of samples. */
+/* Records about the code of samples that were written already. */
 struct nettrace_samples {
     uint32_t class[NETTRACE_UNIVERSAL_CLASSES]; /* class numbers; 0 if not added yet */
     uint32_t mappings_n, functions_n;           /* ids of the last mapping and function */

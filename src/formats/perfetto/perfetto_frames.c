@@ -19,7 +19,7 @@
 #include "base/number.h"
 #include "formats/perfetto/perfetto.h"
 
-/* What symbolization found for the address of a frame. */
+/* Result of symbolization for the address of a frame. */
 struct frame {
     ttr_id function; /* text id of the function's name; 0 if unknown */
     ttr_id module;   /* text id of the module's name; used if the frame has no mapping */

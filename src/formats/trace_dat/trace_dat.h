@@ -7,6 +7,8 @@
  *                            options are missing
  *   trace_dat_options.c      contents of options, common to both versions
  *   trace_dat_cpu_buffers.c  CPU buffers: reads pages, returns their events one by one
+ *   trace_dat_chunks.c       CPU buffers: compressed chunks of pages
+ *   trace_dat_relocate.c     parts that are not at their declared offsets, since bytes are missing
  *   trace_dat_bytes.c        reading at any offset; decompression
  *
  * A trace has one or several ring buffers (trace-cmd calls all except the main one instances). A
@@ -48,7 +50,11 @@ extern const struct format format_trace_dat;
 /* The pages of one CPU in one ring buffer ("CPU buffer"), and the next event in them. */
 struct trace_dat_cpu_buffer {
     uint64_t at, left; /* file offset, and number, of the bytes that are not read yet */
-    uint32_t chunks;   /* number of compressed chunks that are not read yet */
+    uint64_t declared; /* file offset of its first byte, as declared */
+    uint64_t missing;  /* number of declared bytes that are after the end of the file */
+    /* sum of the bytes by which the pages were found before their declared offsets */
+    uint64_t moved_back;
+    uint32_t chunks; /* number of compressed chunks that are not read yet */
     uint32_t cpu, page_bytes;
     ttr_id track;
     /* has_chunk_count: true if the number of chunks was read */
@@ -115,6 +121,7 @@ struct trace_dat_reader {
     uint64_t kernel_lost;
     /* number of lost events that pages contain and that were emitted as gaps */
     uint64_t page_lost;
+    unsigned failed_searches; /* number of searches for moved parts of the file without success */
 };
 
 /* Makes the printed column of buffer names at least as wide as this name of a buffer. The main
@@ -146,6 +153,10 @@ TTR_MUST ttr_status trace_dat_read_at(struct trace_dat_reader *reader, uint64_t 
 /* Loads up to `n` bytes at a file offset into reader->bytes; fewer only at the end of the file. */
 TTR_MUST ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, uint64_t n);
 
+/* Makes room for `n` bytes of pages. */
+TTR_MUST ttr_status trace_dat_reserve_pages(struct trace_dat_reader *reader,
+                                            struct trace_dat_cpu_buffer *cpu_buffer, size_t n);
+
 /* Sizes of the buffer for data that declares `whole` bytes. trace_dat_get_first_buffer_size: as
  * much as usual data needs; trace_dat_get_next_buffer_size: more, after decompression has filled
  * `size` bytes. A file can declare any size, so memory grows with the data that is there. */
@@ -165,6 +176,31 @@ TTR_MUST ttr_status trace_dat_read_version_6(struct trace_dat_reader *reader);
 /* --- trace_dat_sections.c: version 7 --- */
 
 TTR_MUST ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader);
+
+/* --- trace_dat_relocate.c: parts that are not at their declared offsets --- */
+
+/* maximum of trace_dat_reader.failed_searches, after which nothing is searched */
+#define TRACE_DAT_SEARCHES_MAX 1000u
+
+/* Searches for a page near its declared file offset. Sets *found to the offset of the page; to
+ * `declared` if a page is there, if the next page is at its declared offset, or if no page was
+ * found. Overwrites reader->bytes. */
+TTR_MUST ttr_status trace_dat_find_page(struct trace_dat_reader *reader, uint64_t declared,
+                                        uint32_t page_bytes, uint64_t *found);
+
+/* Searches for the header of a section of version 7 near its declared file offset. Sets *found to
+ * its offset; to `declared` if it is there, or if none was found. Overwrites reader->bytes. */
+TTR_MUST ttr_status trace_dat_find_section(struct trace_dat_reader *reader, uint64_t declared,
+                                           unsigned id, uint64_t *found);
+
+/* maximum of trace_dat_cpu_buffer.moved_back, so that no bytes are read as pages many times */
+#define TRACE_DAT_MOVED_BACK_MAX 65536u
+
+/* Moves a CPU buffer, which is at file offset `declared`, to `found`, and reports it. `unread` is
+ * the number of its bytes from `declared` on. */
+TTR_MUST ttr_status trace_dat_move_cpu_buffer(struct trace_dat_reader *reader,
+                                              struct trace_dat_cpu_buffer *cpu_buffer,
+                                              uint64_t declared, uint64_t unread, uint64_t found);
 
 /* --- trace_dat_options.c: contents of options --- */
 
@@ -198,6 +234,12 @@ bool trace_dat_advance_to_next_event(struct trace_dat_reader *reader,
 TTR_MUST ttr_status trace_dat_refill_cpu_buffer(struct trace_dat_reader *reader,
                                                 struct trace_dat_cpu_buffer *cpu_buffer,
                                                 bool *has_event);
+
+/* --- trace_dat_chunks.c: compressed pages --- */
+
+/* Reads and decompresses the next chunk of a CPU buffer. Reports damage. */
+TTR_MUST ttr_status trace_dat_read_chunk(struct trace_dat_reader *reader,
+                                         struct trace_dat_cpu_buffer *cpu_buffer);
 
 /* --- trace_dat_diagnostics.c: table of diagnostic codes --- */
 extern const ttr_diagnostic_info trace_dat_diagnostics[];

@@ -75,6 +75,15 @@ ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, u
     return status;
 }
 
+ttr_status trace_dat_reserve_pages(struct trace_dat_reader *reader,
+                                   struct trace_dat_cpu_buffer *cpu_buffer, size_t n)
+{
+    return alloc_reserve(&reader->t->counted, (void **)&cpu_buffer->buffer, &cpu_buffer->capacity,
+                         n, 1)
+               ? TTR_OK
+               : fail_memory(reader->error);
+}
+
 /* Decompresses with zstd in steps of PIECE bytes: if all bytes of a damaged frame were passed at
  * once, zstd would return no data. */
 static size_t decompress_zstd(const void *from, size_t from_n, void *to, size_t to_n)

@@ -7,11 +7,6 @@
 /* memory limit in bytes for all CPU buffers together, which share it equally if there are many */
 #define BUFFERS_BYTES ((size_t)8 << 20)
 #define BUFFER_BYTES ((size_t)256 << 10) /* memory limit in bytes for one CPU buffer */
-/* number of bytes in which the next chunk is searched for after damage */
-#define RESYNC_BYTES ((uint64_t)4 << 20)
-/* magic number of a zstd frame (RFC 8878, section 3.1.1) */
-#define ZSTD_MAGIC 0xfd2fb528u
-#define ZLIB_HEAD 0x78 /* first byte of zlib data: deflate with a window of 32 KiB */
 
 ttr_status trace_dat_add_cpu_buffer(struct trace_dat_reader *reader,
                                     const struct trace_dat_cpu_buffer *cpu_buffer, ttr_text buffer)
@@ -44,12 +39,14 @@ ttr_status trace_dat_add_cpu_buffer(struct trace_dat_reader *reader,
     struct trace_dat_cpu_buffer *added = &reader->cpu_buffer[reader->cpu_buffers_n++];
     *added = *cpu_buffer;
     added->track = track;
+    added->declared = cpu_buffer->at;
     added->needs_refill = true;
     if (cpu_buffer->is_compressed && cpu_buffer->left <= UINT64_MAX - sizeof cpu_buffer->chunks)
         /* the size that trace-cmd stores does not include the count itself */
         added->left += sizeof cpu_buffer->chunks;
     if (added->left <= room)
         return TTR_OK;
+    added->missing = added->left - room;
     added->left = room;
     return input_add_damage(in, reader->size, 0, "trace_dat.cut", reader->error,
                             "the file ends inside the events of CPU %u: %" PRIu64 " of %" PRIu64
@@ -97,15 +94,6 @@ bool trace_dat_advance_to_next_event(struct trace_dat_reader *reader,
     return false;
 }
 
-static ttr_status reserve_buffer(struct trace_dat_reader *reader,
-                                 struct trace_dat_cpu_buffer *cpu_buffer, size_t n)
-{
-    return alloc_reserve(&reader->t->counted, (void **)&cpu_buffer->buffer, &cpu_buffer->capacity,
-                         n, 1)
-               ? TTR_OK
-               : fail_memory(reader->error);
-}
-
 static ttr_status read_uncompressed_pages(struct trace_dat_reader *reader,
                                           struct trace_dat_cpu_buffer *cpu_buffer)
 {
@@ -114,7 +102,7 @@ static ttr_status read_uncompressed_pages(struct trace_dat_reader *reader,
     size_t want = most / cpu_buffer->page_bytes * cpu_buffer->page_bytes;
     want = want ? want : cpu_buffer->page_bytes;
     want = cpu_buffer->left < want ? (size_t)cpu_buffer->left : want;
-    ttr_status status = reserve_buffer(reader, cpu_buffer, want);
+    ttr_status status = trace_dat_reserve_pages(reader, cpu_buffer, want);
     if (status == TTR_OK)
         status =
             trace_dat_read_at(reader, cpu_buffer->at, cpu_buffer->buffer, want, &cpu_buffer->n);
@@ -124,134 +112,43 @@ static ttr_status read_uncompressed_pages(struct trace_dat_reader *reader,
     return status;
 }
 
-/* Reads a u32 at the current file offset of a CPU buffer. Sets *is_there to false at the end of
- * the CPU buffer. */
-static ttr_status read_buffer_u32(struct trace_dat_reader *reader,
-                                  struct trace_dat_cpu_buffer *cpu_buffer, uint32_t *value,
-                                  bool *is_there)
-{
-    uint8_t bytes[4];
-    size_t got = 0;
-    ttr_status status = cpu_buffer->left >= sizeof bytes
-                            ? trace_dat_read_at(reader, cpu_buffer->at, bytes, sizeof bytes, &got)
-                            : TTR_OK;
-    struct cursor c = cursor_init(bytes, got, cpu_buffer->at);
-    *value = (uint32_t)tracing_data_read_number(&reader->data, &c, 4);
-    *is_there = !c.failed;
-    cpu_buffer->at += got;
-    cpu_buffer->left -= got;
-    return status;
-}
-
-/* Returns true if a compressed chunk starts at the cursor: plausible sizes, followed by the magic
- * of zstd or a header of zlib (RFC 1950, section 2.2). */
-static bool is_chunk_here(const struct trace_dat_reader *reader,
-                          const struct trace_dat_cpu_buffer *cpu_buffer, struct cursor c,
-                          uint64_t left)
-{
-    const uint64_t packed = tracing_data_read_number(&reader->data, &c, 4),
-                   whole = tracing_data_read_number(&reader->data, &c, 4);
-    const uint8_t *magic = cursor_read_bytes(&c, 4);
-    if (!magic || packed < 4 || packed > left - TRACE_DAT_CHUNK_HEAD || whole == 0 ||
-        whole > TRACE_DAT_CHUNK_MAX || whole % cpu_buffer->page_bytes != 0)
-        return false;
-    return strcmp(reader->compression, "zstd") == 0
-               ? load_u32le(magic) == ZSTD_MAGIC
-               : magic[0] == ZLIB_HEAD && load_u16be(magic) % 31 == 0;
-}
-
-/* Searches RESYNC_BYTES for the next chunk and continues there, or ends the CPU buffer. Reports
- * the skipped bytes as damage. */
-static ttr_status skip_to_next_chunk(struct trace_dat_reader *reader,
-                                     struct trace_dat_cpu_buffer *cpu_buffer, const char *why)
-{
-    const uint64_t left = cpu_buffer->left, begin = cpu_buffer->at;
-    ttr_status status = trace_dat_load_at(reader, begin, left < RESYNC_BYTES ? left : RESYNC_BYTES);
-    if (status != TTR_OK)
-        return status;
-    struct cursor c = cursor_init(reader->bytes.bytes, reader->bytes.n, begin);
-    while (cursor_left(&c) > TRACE_DAT_CHUNK_HEAD &&
-           !is_chunk_here(reader, cpu_buffer, c, left - (c.offset - begin)))
-        (void)cursor_skip(&c, 1);
-    const bool is_found = cursor_left(&c) > TRACE_DAT_CHUNK_HEAD;
-    cpu_buffer->at = is_found ? c.offset : begin + left;
-    cpu_buffer->left = begin + left - cpu_buffer->at;
-    /* the number of remaining chunks is unknown */
-    cpu_buffer->chunks = is_found ? UINT32_MAX : 0;
-    return input_add_damage(
-        reader->in, begin, cpu_buffer->at - begin, "trace_dat.bad-chunk", reader->error,
-        is_found ? "%s; CPU %u continues at the next chunk" : "%s; CPU %u ends here", why,
-        cpu_buffer->cpu);
-}
-
-/* Decompresses the current chunk. If it is damaged, keeps the pages that precede the damage. */
-static ttr_status decompress_chunk(struct trace_dat_reader *reader,
-                                   struct trace_dat_cpu_buffer *cpu_buffer, uint32_t packed,
-                                   uint32_t whole)
-{
-    bool is_cut = packed > cpu_buffer->left;
-    uint64_t there = is_cut ? cpu_buffer->left : packed;
-    ttr_status status = trace_dat_load_at(reader, cpu_buffer->at, there);
-    size_t size = trace_dat_get_first_buffer_size(reader->bytes.n, whole);
-    for (bool is_full = true; status == TTR_OK && is_full;
-         size = trace_dat_get_next_buffer_size(size, whole)) {
-        status = reserve_buffer(reader, cpu_buffer, size + 1);
-        if (status == TTR_OK)
-            cpu_buffer->n = trace_dat_decompress(reader, reader->bytes.bytes, reader->bytes.n,
-                                                 cpu_buffer->buffer, size);
-        is_full = cpu_buffer->n == size && size < whole;
-    }
-    if (status != TTR_OK)
-        return status;
-    cpu_buffer->offset = cpu_buffer->at;
-    cpu_buffer->at += there;
-    cpu_buffer->left -= there;
-    cpu_buffer->chunks = is_cut ? 0 : cpu_buffer->chunks - 1;
-    if (cpu_buffer->n == whole && !is_cut)
-        return TTR_OK;
-    return input_add_damage(
-        reader->in, cpu_buffer->offset, there,
-        is_cut ? "trace_dat.bad-chunk" : "trace_dat.bad-compression", reader->error,
-        is_cut
-            ? "CPU %u ends inside a chunk that %s compressed: %zu of its %u bytes are decompressed"
-            : "a chunk of CPU %u is damaged: %s decompresses %zu of its %u bytes; reading "
-              "continues with the next",
-        cpu_buffer->cpu, reader->compression, cpu_buffer->n, whole);
-}
-
-static ttr_status read_compressed_chunk(struct trace_dat_reader *reader,
-                                        struct trace_dat_cpu_buffer *cpu_buffer)
-{
-    uint32_t packed, whole;
-    bool is_there = true;
-    const bool is_first = !cpu_buffer->has_chunk_count;
-    ttr_status status =
-        !is_first ? TTR_OK : read_buffer_u32(reader, cpu_buffer, &cpu_buffer->chunks, &is_there);
-    cpu_buffer->has_chunk_count = true;
-    if (status == TTR_OK && is_there && cpu_buffer->chunks == 0 && is_first && cpu_buffer->left)
-        return skip_to_next_chunk(reader, cpu_buffer, "the number of compressed chunks is 0");
-    if (status != TTR_OK || (is_there && cpu_buffer->chunks == 0)) {
-        cpu_buffer->left = 0;
-        return status;
-    }
-    if (is_there)
-        status = read_buffer_u32(reader, cpu_buffer, &packed, &is_there);
-    if (status == TTR_OK && is_there)
-        status = read_buffer_u32(reader, cpu_buffer, &whole, &is_there);
-    if (status != TTR_OK)
-        return status;
-    if (!is_there || cpu_buffer->left == 0)
-        return skip_to_next_chunk(reader, cpu_buffer, "a compressed chunk is missing");
-    if (whole > TRACE_DAT_CHUNK_MAX || whole == 0)
-        return skip_to_next_chunk(reader, cpu_buffer,
-                                  "a compressed chunk of 0 or of more than 16 MiB is impossible");
-    return decompress_chunk(reader, cpu_buffer, packed, whole);
-}
-
 static bool is_plausible_event(const void *ctx, const uint8_t *p, size_t n)
 {
     const struct trace_dat_reader *reader = ctx;
     return tracepoints_is_plausible(reader->data.all, (struct tracepoint_raw){p, n});
+}
+
+/* Sets *n to the number of bytes that are missing from the current page: the next page, or the end
+ * of the file, comes earlier by as many. */
+static ttr_status count_missing_bytes(struct trace_dat_reader *reader,
+                                      const struct trace_dat_cpu_buffer *cpu_buffer, uint64_t *n)
+{
+    const uint64_t next = cpu_buffer->offset + cpu_buffer->next;
+    uint64_t found = next;
+    *n = 0;
+    if (cpu_buffer->is_compressed)
+        return TTR_OK;
+    ttr_status status = trace_dat_find_page(reader, next, cpu_buffer->page_bytes, &found);
+    if (found < next)
+        *n = next - found;
+    else if (next >= reader->size && cpu_buffer->missing < cpu_buffer->page_bytes)
+        *n = cpu_buffer->missing;
+    return status;
+}
+
+/* Moves to the next plausible event of a damaged page, or to the end of the page. `missing` bytes
+ * of the page are missing. */
+static void resync_page(struct trace_dat_reader *reader, struct ring_buffer_page *page,
+                        uint64_t missing)
+{
+    struct ring_buffer_page shortened = *page;
+    if (missing == 0 && ring_buffer_resync(page, is_plausible_event, reader))
+        return;
+    ring_buffer_shorten_page(&shortened, (size_t)missing);
+    if (missing && ring_buffer_resync(&shortened, is_plausible_event, reader))
+        *page = shortened;
+    else
+        page->p = page->end;
 }
 
 /* Searches for the next event after an event that extends beyond its page, possibly because a size
@@ -262,9 +159,12 @@ static ttr_status find_next_event_in_page(struct trace_dat_reader *reader,
     const uint8_t *from = cpu_buffer->page.sure;
     uint64_t offset = cpu_buffer->is_compressed
                           ? cpu_buffer->offset
-                          : cpu_buffer->offset + (uint64_t)(from - cpu_buffer->buffer);
-    if (!ring_buffer_resync(&cpu_buffer->page, is_plausible_event, reader))
-        cpu_buffer->page.p = cpu_buffer->page.end;
+                          : cpu_buffer->offset + (uint64_t)(from - cpu_buffer->buffer),
+             missing;
+    ttr_status status = count_missing_bytes(reader, cpu_buffer, &missing);
+    if (status != TTR_OK)
+        return status;
+    resync_page(reader, &cpu_buffer->page, missing);
     return input_add_damage(
         reader->in, offset, cpu_buffer->is_compressed ? 0 : (uint64_t)(cpu_buffer->page.p - from),
         "trace_dat.bad-event", reader->error,
@@ -272,13 +172,36 @@ static ttr_status find_next_event_in_page(struct trace_dat_reader *reader,
         cpu_buffer->cpu);
 }
 
+/* If the next page is not at its declared offset, moves the CPU buffer and drops the pages in
+ * memory. */
+static ttr_status relocate_pages(struct trace_dat_reader *reader,
+                                 struct trace_dat_cpu_buffer *cpu_buffer, bool *is_moved)
+{
+    const uint64_t next = cpu_buffer->offset + cpu_buffer->next,
+                   unread = cpu_buffer->n - cpu_buffer->next + cpu_buffer->left;
+    uint64_t found = next;
+    *is_moved = false;
+    if (cpu_buffer->is_compressed || cpu_buffer->moved_back >= TRACE_DAT_MOVED_BACK_MAX)
+        return TTR_OK;
+    ttr_status status = trace_dat_find_page(reader, next, cpu_buffer->page_bytes, &found);
+    if (status != TTR_OK || found == next)
+        return status;
+    *is_moved = true;
+    cpu_buffer->n = cpu_buffer->next = 0;
+    return trace_dat_move_cpu_buffer(reader, cpu_buffer, next, unread, found);
+}
+
 /* Reports damage, and skips the damaged part of a page or the entire page. */
 static ttr_status skip_damaged_page(struct trace_dat_reader *reader,
                                     struct trace_dat_cpu_buffer *cpu_buffer)
 {
     size_t left = cpu_buffer->n - cpu_buffer->next;
+    bool is_moved;
     if (cpu_buffer->page.p < cpu_buffer->page.end)
         return find_next_event_in_page(reader, cpu_buffer);
+    ttr_status status = relocate_pages(reader, cpu_buffer, &is_moved);
+    if (status != TTR_OK || is_moved)
+        return status;
     size_t n = left < cpu_buffer->page_bytes ? left : cpu_buffer->page_bytes;
     uint64_t offset =
         cpu_buffer->is_compressed ? cpu_buffer->offset : cpu_buffer->offset + cpu_buffer->next;
@@ -307,7 +230,7 @@ ttr_status trace_dat_refill_cpu_buffer(struct trace_dat_reader *reader,
         cpu_buffer->page = (struct ring_buffer_page){0};
         if (cpu_buffer->left == 0)
             break;
-        status = cpu_buffer->is_compressed ? read_compressed_chunk(reader, cpu_buffer)
+        status = cpu_buffer->is_compressed ? trace_dat_read_chunk(reader, cpu_buffer)
                                            : read_uncompressed_pages(reader, cpu_buffer);
     }
     cpu_buffer->needs_refill = *has_event = false;

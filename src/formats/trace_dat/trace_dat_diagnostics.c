@@ -41,6 +41,8 @@ const ttr_diagnostic_info trace_dat_diagnostics[] = {
      "events the kernel overwrote or dropped", "counted in lost", ""},
     {TTR_SEVERITY_REMARK, TTR_SEVERITY_REMARK, "trace_dat.latency", "text of a latency tracer",
      "no events", "trace-cmd report prints it"},
+    {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "trace_dat.moved",
+     "part that is near its declared offset, not at it", "read there", ""},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "trace_dat.no-end", "option sections without an end",
      "later ones are not read", ""},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "trace_dat.no-table",

@@ -5,6 +5,8 @@
 #define FIRST_LOAD ((uint64_t)1 << 20)
 #define DESCRIPTION_MAX \
     (64 * FIRST_LOAD) /* number of bytes in which the end of the description is searched for */
+/* maximum number of bytes by which the header of a buffer may be before its declared offset */
+#define MOVED_MAX ((uint64_t)4096)
 
 /* A ring buffer other than the main one. Its table of CPUs is at file offset `offset`. */
 struct other_buffer {
@@ -80,6 +82,7 @@ static ttr_status parse_description(struct trace_dat_reader *reader, struct curs
 {
     struct tracing_data *data = &reader->data;
     data->is_complete = *end == 0;
+    data->end = *end == 0 ? find_buffer_header(reader, c->offset) : 0;
     ttr_status status = tracing_data_parse(data, c, reader->error);
     if (status != TTR_OK || *end)
         return status;
@@ -158,16 +161,37 @@ static ttr_status parse_cpu_table(struct trace_dat_reader *reader, struct cursor
     return status;
 }
 
+/* Searches for the mark of the table of CPUs after damaged options, which start at the cursor
+ * `options`. Moves *c after the mark, or leaves it unchanged if there is none. */
+static ttr_status find_table_after_options(struct trace_dat_reader *reader, struct cursor options,
+                                           struct cursor *c, const uint8_t **mark)
+{
+    const size_t left = cursor_left(&options);
+    const uint8_t *found = left ? memmem(options.p, left, "flyrecord", TRACE_DAT_MARK) : NULL;
+    if (!found)
+        return TTR_OK;
+    *mark = found;
+    *c = options;
+    (void)cursor_skip(c, (size_t)(found - options.p) + TRACE_DAT_MARK);
+    return input_add_damage(reader->in, options.offset, (uint64_t)(found - options.p),
+                            "trace_dat.bad-option", reader->error,
+                            "the options are damaged; their complete part is used");
+}
+
 /* Parses the header of a ring buffer: options if present, then the table of CPUs. Sets *cpus to the
  * size of the main table. */
 static ttr_status parse_buffer_header(struct trace_dat_reader *reader, struct cursor *c,
                                       uint32_t *cpus, const char *name, struct instances *instances)
 {
     const uint8_t *mark = cursor_read_bytes(c, TRACE_DAT_MARK);
+    const struct cursor options = *c;
     ttr_status status = TTR_OK;
     if (is_header_mark(mark, "options  ")) {
         status = parse_options(reader, c, instances);
         mark = cursor_read_bytes(c, TRACE_DAT_MARK);
+        if (status == TTR_OK && !is_header_mark(mark, "flyrecord") &&
+            !is_header_mark(mark, "latency  "))
+            status = find_table_after_options(reader, options, c, &mark);
     }
     uint32_t stored = *cpus;
     if (reader->options.cpus)
@@ -198,13 +222,42 @@ static ttr_status parse_buffer_header(struct trace_dat_reader *reader, struct cu
     return status;
 }
 
-/* Loads the bytes from file offset `offset` on, where the CPU table of a ring buffer starts. */
-static ttr_status load_buffer_table(struct trace_dat_reader *reader, uint64_t offset,
-                                    struct cursor *c)
+/* Loads the bytes from file offset `offset` on, where the header of a ring buffer starts. */
+static ttr_status load_buffer_header(struct trace_dat_reader *reader, uint64_t offset,
+                                     struct cursor *c)
 {
     ttr_status status = trace_dat_load_at(reader, offset, FIRST_LOAD * 64);
     *c = cursor_init(reader->bytes.bytes, reader->bytes.n, offset);
     return status;
+}
+
+/* Loads the header of a ring buffer other than the main one, which has no number of CPUs. If no
+ * header is at its offset, uses the one that is at most MOVED_MAX bytes before it, and reports
+ * that. */
+static ttr_status load_other_header(struct trace_dat_reader *reader, uint64_t offset,
+                                    struct cursor *c)
+{
+    const uint64_t begin = offset > MOVED_MAX ? offset - MOVED_MAX : 0;
+    ttr_status status = load_buffer_header(reader, begin, c);
+    const struct cursor from = *c;
+    const uint8_t *found = NULL;
+    if (status != TTR_OK)
+        return status;
+    if (cursor_skip(c, offset - begin) && cursor_left(c) >= TRACE_DAT_MARK)
+        for (unsigned i = 0; i < sizeof header_marks / sizeof *header_marks; i++) {
+            if (is_header_mark(c->p, header_marks[i]))
+                return TTR_OK;
+            const uint8_t *mark =
+                memmem(from.p, offset - begin + TRACE_DAT_MARK, header_marks[i], TRACE_DAT_MARK);
+            found = mark && (!found || mark < found) ? mark : found;
+        }
+    if (!found)
+        return load_buffer_header(reader, offset, c);
+    *c = from;
+    (void)cursor_skip(c, (size_t)(found - from.p));
+    return input_add_damage(reader->in, c->offset, 0, "trace_dat.moved", reader->error,
+                            "the header of a buffer is here, not at its declared offset %llu",
+                            (unsigned long long)offset);
 }
 
 static ttr_status parse_clock_text(struct trace_dat_reader *reader, struct cursor *c)
@@ -229,7 +282,7 @@ ttr_status trace_dat_read_version_6(struct trace_dat_reader *reader)
     status = parse_description(reader, &c, &end);
     if (status != TTR_OK || end == 0)
         return status;
-    status = load_buffer_table(reader, end, &c);
+    status = load_buffer_header(reader, end, &c);
     if (status != TTR_OK)
         return status;
     uint32_t cpus = (uint32_t)tracing_data_read_number(&reader->data, &c, 4);
@@ -238,7 +291,7 @@ ttr_status trace_dat_read_version_6(struct trace_dat_reader *reader)
     if (status == TTR_OK && reader->options.has_clock && !c.failed)
         status = parse_clock_text(reader, &c);
     for (size_t i = 0; i < instances.n && status == TTR_OK; i++) {
-        status = load_buffer_table(reader, instances.item[i].offset, &c);
+        status = load_other_header(reader, instances.item[i].offset, &c);
         struct instances none = {.n = 0};
         if (status == TTR_OK)
             status = parse_buffer_header(reader, &c, &cpus, instances.item[i].name, &none);

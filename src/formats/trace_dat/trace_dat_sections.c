@@ -4,6 +4,22 @@
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
+/* If the header of a section is not at *offset but near and after `after`, sets *offset to where it
+ * is, and reports damage. */
+static ttr_status locate_section(struct trace_dat_reader *reader, uint64_t *offset, unsigned id,
+                                 uint64_t after)
+{
+    const uint64_t declared = *offset;
+    uint64_t found;
+    ttr_status status = trace_dat_find_section(reader, declared, id, &found);
+    if (status != TTR_OK || found == declared || found <= after)
+        return status;
+    *offset = found;
+    return input_add_damage(reader->in, *offset, 0, "trace_dat.moved", reader->error,
+                            "section %u is here, not at its declared offset %llu", id,
+                            (unsigned long long)declared);
+}
+
 /* Loads the data of a section, and decompresses it if needed. Offsets of the cursor are file
  * offsets if the section is not compressed. If the section is missing, adds a note and sets
  * data->failed. */
@@ -93,7 +109,9 @@ static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cu
     trace_dat_widen_buffer_column(reader, name);
     if (name.n == 0 || !reader->options.clock[0])
         trace_dat_parse_clock(reader, clock);
-    ttr_status status = is_section_compressed(reader, offset, &cpu_buffer.is_compressed);
+    ttr_status status = locate_section(reader, &offset, TRACE_DAT_BUFFER, 0);
+    if (status == TTR_OK)
+        status = is_section_compressed(reader, offset, &cpu_buffer.is_compressed);
     cpu_buffer.page_bytes = (uint32_t)pages;
     for (uint64_t i = 0; i < cpus && status == TTR_OK; i++) {
         cpu_buffer.cpu = (uint32_t)tracing_data_read_number(&reader->data, &c, 4);
@@ -180,14 +198,18 @@ static ttr_status report_cut_strings(struct trace_dat_reader *reader, uint64_t o
 static ttr_status parse_option_sections(struct trace_dat_reader *reader, uint64_t offset,
                                         struct buffer *copy)
 {
-    uint64_t last = offset;
+    uint64_t last = 0;
     for (unsigned i = 0; offset != 0; i++) {
         struct cursor c;
-        last = offset;
+        uint64_t found = offset;
+        ttr_status status = locate_section(reader, &found, TRACE_DAT_DONE, last);
+        if (status != TTR_OK)
+            return status;
+        last = offset = found;
         if (i == TRACE_DAT_OPTIONS_MAX)
             return input_add_damage(reader->in, offset, 0, "trace_dat.no-end", reader->error,
                                     "options without end; what follows here is not read");
-        ttr_status status = load_section(reader, offset, TRACE_DAT_DONE, &c);
+        status = load_section(reader, offset, TRACE_DAT_DONE, &c);
         if (status != TTR_OK)
             return status;
         offset = 0;
@@ -218,7 +240,9 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
 {
     struct cursor c;
     uint64_t offset = reader->options.section[id];
-    ttr_status status = offset ? load_section(reader, offset, id, &c) : TTR_OK;
+    ttr_status status = offset ? locate_section(reader, &offset, id, 0) : TTR_OK;
+    if (status == TTR_OK && offset)
+        status = load_section(reader, offset, id, &c);
     if (status != TTR_OK || !offset || c.failed)
         return status;
     reader->data.is_complete = true;
@@ -359,8 +383,16 @@ static ttr_status find_section_offsets(struct trace_dat_reader *reader, uint64_t
                  flags = (unsigned)tracing_data_read_number(&reader->data, &c, 2);
         (void)cursor_skip(&c, 4);
         uint64_t size = tracing_data_read_number(&reader->data, &c, 8);
-        if (status != TTR_OK || c.failed || id > TRACE_DAT_BUFFER_TEXT || size > reader->size)
+        if (status != TTR_OK)
             return status;
+        if (c.failed || id > TRACE_DAT_BUFFER_TEXT || size > reader->size) {
+            uint64_t found = at;
+            status = locate_section(reader, &found, TRACE_DAT_BUFFER, 0);
+            if (status != TTR_OK || found == at)
+                return status;
+            at = found;
+            continue;
+        }
         at += TRACE_DAT_SECTION;
         if (id == TRACE_DAT_BUFFER) {
             *events = at;

@@ -1,4 +1,6 @@
 /* Golden vectors of trace.dat, derived from its manual pages and the decisions in README.md. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -121,9 +123,68 @@ static void declared_chunk_size_takes_no_memory(void **state)
     hexa_free(&hexa);
 }
 
+/* Returns the number of events of a trace that are read by their formats: that have a name. */
+static size_t count_named_events(const uint8_t *bytes, size_t n)
+{
+    ttr_batch batch;
+    size_t named = 0;
+    ttr *t = ttr_new(NULL);
+    ttr_reader *reader = ttr_open_memory(t, bytes, n, "memory", NULL, NULL);
+    while (reader && ttr_read(reader, &batch, NULL) == TTR_OK)
+        for (uint32_t i = 0; i < batch.n; i++)
+            named += ttr_text_get(t, ttr_batch_at(&batch, i)->name).n > 0;
+    ttr_close(reader);
+    ttr_free(t);
+    return named;
+}
+
+/* Offsets from which on bytes of a vector are removed one by one. */
+struct removal {
+    const char *vector;
+    size_t from, to;
+    size_t lost; /* number of events that one byte may cost */
+};
+
+/* All later parts of the file move by a byte. */
+static void removed_byte_costs_at_most_the_event_around_it(void **state)
+{
+    static const struct removal removals[] = {
+        {"vectors/version-6", 18, 223, 0},       /* layout of pages */
+        {"vectors/version-6", 672, 896, 1},      /* pages of both CPUs */
+        {"vectors/instance-6", 688, 832, 1},     /* pages of two buffers */
+        {"vectors/instance-4096", 688, 1200, 0}, /* padding before the first page */
+        {"vectors/instance-4096", 4096, 12288, 1},
+        {"vectors/version-7", 316, 716, 0},   /* sections before the options */
+        {"vectors/version-7", 917, 1110, 1},  /* pages */
+        {"vectors-bad/chunks", 316, 716, 0},  /* sections before compressed pages */
+        {"vectors-bad/chunks", 852, 896, 0}}; /* padding before them */
+    (void)state;
+    for (size_t i = 0; i < sizeof removals / sizeof *removals; i++) {
+        const struct removal *removal = &removals[i];
+        struct hexa hexa;
+        char path[128];
+        (void)snprintf(path, sizeof path, "src/formats/trace_dat/%s.hexa", removal->vector);
+        vectors_load(&hexa, path);
+        const size_t all = count_named_events(hexa.bytes, hexa.n);
+        uint8_t *copy = malloc(hexa.n);
+        assert_non_null(copy);
+        assert_true(removal->to <= hexa.n);
+        for (size_t at = removal->from; at < removal->to; at++) {
+            memcpy(copy, hexa.bytes, at);
+            memcpy(copy + at, hexa.bytes + at + 1, hexa.n - at - 1);
+            if (count_named_events(copy, hexa.n - 1) + removal->lost < all)
+                fail_msg("%s without byte %zu: %zu of %zu events", removal->vector, at,
+                         count_named_events(copy, hexa.n - 1), all);
+        }
+        free(copy);
+        hexa_free(&hexa);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest others[] = {
+        cmocka_unit_test(removed_byte_costs_at_most_the_event_around_it),
         cmocka_unit_test(declared_chunk_size_takes_no_memory),
         cmocka_unit_test(damaged_compressed_data_yields_prefix),
         cmocka_unit_test(progress_callback_cancels_storing_of_pipe)};

@@ -17,7 +17,7 @@
 #define SPAN_FIRST 1024u          /* length of the first window in ns */
 #define INDEX_BITS 20u            /* low bits of a sort key that hold the index of the event */
 #define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
-/* number of different ranks that the other bits of a sort key can hold */
+/* number of ranks for which a sort key has bits above the index */
 #define RANKS ((UINT64_MAX >> INDEX_BITS) - 1)
 #define SPAN_MAX (RANKS / 4)
 #define DIGIT_BITS 11u

@@ -26,7 +26,7 @@
 
 #define PROFILE_NONE TTR_PROFILE_NONE
 
-/* What a frame is before names are resolved: an address, or already a name. */
+/* Kinds of a frame before names are resolved: an address, or already a name. */
 enum place_kind { PLACE_ADDRESS, PLACE_MANAGED, PLACE_NAME, PLACE_STATE };
 
 struct profile_place {

@@ -29,7 +29,7 @@
 #include "formats/ctf/write/ctf_write.h"
 #include "layout/bit_offsets.h"
 
-/* Where an event of the open packet is that the filter kept. at, end: bit offsets in the packet;
+/* Position of an event of the open packet that the filter kept. at, end: bit offsets in the packet;
  * ticks: time of the event. */
 struct ctf_kept {
     uint64_t at, end, ticks;

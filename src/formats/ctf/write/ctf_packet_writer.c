@@ -353,8 +353,8 @@ static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, u
     bit_writer_align(put, is_first ? wide : is_natural ? 5 : 3);
 }
 
-/* Where the size of an event is stored after the event was encoded. at: bit offset of the size
- * member; count_from: bit offset of the end of the context, from which the size counts. */
+/* Place for the size of an event, which is stored after the event was encoded. at: bit offset of
+ * the size member; count_from: bit offset of the end of the context, from which the size counts. */
 struct size_pos {
     uint64_t at, count_from;
     unsigned bits; /* width of the size member in bits; 0 if the event has none */

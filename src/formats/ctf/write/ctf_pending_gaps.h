@@ -30,7 +30,7 @@ struct ctf_pending_gaps {
         *stream;
 };
 
-/* What ctf_pending_gaps_start_stream must know about the first packet of a transcoded stream. */
+/* Facts for ctf_pending_gaps_start_stream about the first packet of a transcoded stream. */
 struct ctf_first_packet {
     const struct ctf_packet *about; /* the packet of the source */
     /* true if the packet's counters continue those of an earlier source file of the same data

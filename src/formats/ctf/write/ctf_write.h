@@ -504,7 +504,7 @@ TTR_MUST ttr_status ctf_print_metadata(const struct ctf_description *description
                                        enum ctf_version version, struct buffer *to,
                                        ttr_error *error);
 
-/* What ctf_write_metadata must know besides the text. */
+/* Arguments of ctf_write_metadata besides the text. */
 struct ctf_metadata {
     /* description that was printed; its UUID, byte order and session are written, too */
     const struct ctf_description *description;

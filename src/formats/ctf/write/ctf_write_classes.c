@@ -597,7 +597,7 @@ struct class_roots {
     const struct type *context, *payload; /* NULL if the class has none */
 };
 
-/* What add_event_class must know about the new class. */
+/* Arguments of add_event_class about the new class. */
 struct class_like {
     const struct ctf_class_key *key;
     struct class_roots roots;

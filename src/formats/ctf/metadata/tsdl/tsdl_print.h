@@ -78,7 +78,7 @@ struct tsdl_printer {
     uint32_t types_n; /* number of types printed so far; limited */
 };
 
-/* Where a member is: the type that contains it, and the root. */
+/* Position of a member: the type that contains it, and the root. */
 struct tsdl_spot {
     const struct type *outer;
     enum type_root root;
