@@ -13,7 +13,8 @@
 /* A begin or an end. */
 struct mark {
     int64_t ts;
-    uint64_t order; /* order of reading: 2 * row of a begin; an odd number for an end */
+    /* order of reading: 2 * row + 1 of a begin; 2 * slices that were read before of an end */
+    uint64_t order;
     uint32_t track;
     uint32_t slice; /* row + 1 of the slice that begins; 0 = an end */
     uint32_t outer; /* a begin: index + 1 of the mark around it; 0 = none */
@@ -23,11 +24,6 @@ struct marks {
     struct mark *items;
     size_t n;
 };
-
-static uint64_t get_order_of_end(uint32_t read_before)
-{
-    return 2 * (uint64_t)read_before - 1;
-}
 
 bool store_has_disordered_tracks(const ttr_store *store)
 {
@@ -50,9 +46,8 @@ static void add_mark(struct marks *marks, const struct mark *mark)
     marks->n++;
 }
 
-/* Adds the marks of a slice.  If its end was not kept, no other slice of its track started at the
- * time of the end or later before that was read: the order of the begin then has the same effect.
- */
+/* Adds the marks of a slice.  An end that was not kept is later than all starts of the track that
+ * were read before it: the order after its begin then has the same effect. */
 static void add_marks_of_slice(const ttr_store *store, size_t row, const struct slice_end *end,
                                struct marks *marks)
 {
@@ -60,15 +55,15 @@ static void add_marks_of_slice(const ttr_store *store, size_t row, const struct 
     const int64_t ts = column_get(&columns[SLICE_TS], row),
                   dur = column_get(&columns[SLICE_DUR], row);
     const uint32_t track = (uint32_t)column_get(&columns[SLICE_TRACK], row);
-    add_mark(marks, &(struct mark){ts, 2 * (uint64_t)row, track, (uint32_t)row + 1, 0});
+    add_mark(marks, &(struct mark){ts, 2 * (uint64_t)row + 1, track, (uint32_t)row + 1, 0});
     if (dur != SLICE_OPEN)
-        add_mark(marks, &(struct mark){saturate_end_ns(ts, (uint64_t)dur),
-                                       get_order_of_end(end ? end->read_before : (uint32_t)row + 1),
-                                       track, 0, 0});
+        add_mark(marks,
+                 &(struct mark){saturate_end_ns(ts, (uint64_t)dur),
+                                2 * (end ? end->read_before : (uint64_t)row + 1), track, 0, 0});
 }
 
-/* Collects the begins and ends of disordered tracks, or counts them if there is no memory for them
- * yet. `ends` are sorted by row. */
+/* Collects the begins and ends of disordered tracks; only counts them if `items` is NULL. `ends`
+ * are sorted by row. */
 static void collect_marks(const ttr_store *store, const struct slice_ends *ends,
                           struct marks *marks)
 {
@@ -87,7 +82,7 @@ static void collect_marks(const ttr_store *store, const struct slice_ends *ends,
         const struct lone_end *end = &slices->lone_ends[i];
         if (store->tracks[end->track].is_disordered)
             add_mark(marks,
-                     &(struct mark){end->ts, get_order_of_end(end->read_before), end->track, 0, 0});
+                     &(struct mark){end->ts, 2 * (uint64_t)end->read_before, end->track, 0, 0});
     }
 }
 
@@ -123,7 +118,7 @@ static bool pair_marks(const ttr_store *store, const struct marks *marks, uint32
                 return false;
         } else if (*top) {
             const struct mark *begin = &marks->items[*top - 1];
-            const struct slice_end end = {begin->slice - 1, (uint32_t)((mark->order + 1) / 2)};
+            const struct slice_end end = {begin->slice - 1, (uint32_t)(mark->order / 2)};
             *top = begin->outer;
             if (!column_set(dur, end.row, store_get_duration(begin->ts, mark->ts)) ||
                 !store_keep_end(store, ends, end))
