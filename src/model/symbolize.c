@@ -1,5 +1,6 @@
 /* Symbols from outside the tables of symbols.c: objects that a trace records as events, and
  * functions that a symbolizer of the program finds in files. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/context.h"
@@ -124,16 +125,17 @@ static size_t length_without_offset(ttr_text function)
     return function.n;
 }
 
-ttr_id symbols_locate(ttr *t, ttr_symbolizer locate, void *ctx, ttr_id thread, uint64_t address,
-                      int64_t time)
+/* Asks a symbolizer for the function and line of an address of a mapped file. Texts of `found` are
+ * valid until its next call. */
+static void locate_address(ttr *t, ttr_symbolizer locate, void *ctx,
+                           const struct symbol_range *range, uint64_t address, ttr_location *found)
 {
-    const struct symbol_range *range = symbols_find_mapping(t, thread, address, time);
     const struct symbol_module *module =
         range && range->module ? &t->symbols.module[range->module - 1] : NULL;
+    *found = (ttr_location){
+        .size = sizeof *found, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
     if (!locate || !module || !module->path)
-        return 0;
-    ttr_location found = {
-        .size = sizeof found, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
+        return;
     ttr_id build_id = symbols_get_module_build_id(&t->symbols, module);
     ttr_binary binary = {.size = sizeof binary,
                          .number = range->module,
@@ -142,9 +144,34 @@ ttr_id symbols_locate(ttr *t, ttr_symbolizer locate, void *ctx, ttr_id thread, u
                          .debug_link = {"", 0},
                          .is_pic = true,
                          .has_offsets = true};
-    locate(ctx, &binary, address - range->start + range->offset, &found);
+    locate(ctx, &binary, address - range->start + range->offset, found);
+}
+
+ttr_id symbols_locate(ttr *t, ttr_symbolizer locate, void *ctx, ttr_id thread, uint64_t address,
+                      int64_t time)
+{
+    ttr_location found;
+    locate_address(t, locate, ctx, symbols_find_mapping(t, thread, address, time), address, &found);
     size_t n = length_without_offset(found.function);
     return n ? ttr_text_add(t, found.function.p, n) : 0;
+}
+
+struct symbol_line symbols_locate_line(ttr *t, ttr_id thread, uint64_t address, int64_t time)
+{
+    ttr_location found;
+    struct symbol_line line = {.number = -1};
+    locate_address(t, t->locate, t->locate_ctx, symbols_find_mapping(t, thread, address, time),
+                   address, &found);
+    const size_t n = length_without_offset(found.function);
+    size_t colon = found.source.n;
+    while (colon > 0 && found.source.p[colon - 1] != ':')
+        colon--;
+    if (colon > 1) {
+        line.file = ttr_text_add(t, found.source.p, colon - 1);
+        line.number = strtoll(found.source.p + colon, NULL, 10);
+    }
+    line.function = n ? ttr_text_add(t, found.function.p, n) : 0;
+    return line;
 }
 
 void ttr_set_symbolizer(ttr *t, ttr_symbolizer locate, void *user_data)

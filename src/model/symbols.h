@@ -105,6 +105,15 @@ bool symbols_change_with_time(ttr *t, ttr_id thread, uint64_t address);
 ttr_id symbols_locate(ttr *t, ttr_symbolizer locate, void *ctx, ttr_id thread, uint64_t address,
                       int64_t time);
 
+/* A function and the line of an address in it; 0 = unknown. */
+struct symbol_line {
+    ttr_id function, file;
+    int64_t number; /* of the line, from 1; -1 = unknown */
+};
+
+/* Returns the function and line that the symbolizer of the context finds. */
+struct symbol_line symbols_locate_line(ttr *t, ttr_id thread, uint64_t address, int64_t time);
+
 /* Adds a range; ignores empty ones and repetitions. Returns false if memory runs out. */
 TTR_MUST bool symbols_add(struct symbols *symbols, enum symbol_kind kind,
                           const struct symbol_range *range);

@@ -105,6 +105,15 @@ static bool is_recorded(const struct trace_attach_page *page, const ttr_manager 
     return fd >= 0 || !session[0];
 }
 
+/* Returns true if this manager has asked the process to connect before. */
+static bool was_requested(const ttr_manager *manager, uint64_t pid)
+{
+    for (size_t i = 0; i < manager->attach_requests_n; i++)
+        if (manager->attach_requests[i].pid == pid)
+            return true;
+    return false;
+}
+
 static void read_name(uint64_t pid, char *name, size_t size)
 {
     char path[64];
@@ -207,7 +216,7 @@ ttr_status ttr_manager_attach(ttr_manager *manager, uint64_t pid, ttr_error *err
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "process %" PRIu64 " has another version of libtracetta-trace", pid);
     ttr_status status = TTR_OK;
-    if (is_recorded(page, manager, pid))
+    if (is_recorded(page, manager, pid) || was_requested(manager, pid))
         status =
             fail(error, TTR_E_MISUSE, NO_OFFSET, "process %" PRIu64 " is recorded already", pid);
     else if (!alloc_reserve(manager->alloc, (void **)&manager->attach_requests,

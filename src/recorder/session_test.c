@@ -351,6 +351,7 @@ static void running_program_is_attached_twice_in_turn(void **state)
         scene_open();
         if (attach_when_ready(child, &error) != TTR_OK)
             fail_msg("%s", error.text);
+        assert_int_equal(ttr_manager_attach(scene.manager, (uint64_t)child, &error), TTR_E_MISUSE);
         serve_until(50);
         assert_int_equal(ttr_manager_attach(scene.manager, (uint64_t)child, &error), TTR_E_MISUSE);
         assert_non_null(strstr(error.text, "recorded already"));

@@ -101,7 +101,7 @@ static const uint8_t track_tables[] = {STORE_TRACK,
                                        STORE_THREAD_COUNTER_TRACK,
                                        STORE_PROCESS_COUNTER_TRACK};
 static const uint8_t sample_tables[] = {STORE_PERF_SAMPLE, STORE_STACK_CALLSITE, STORE_STACK_FRAME,
-                                        STORE_STACK_MAPPING};
+                                        STORE_STACK_SYMBOL, STORE_STACK_MAPPING};
 static const uint8_t state_tables[] = {STORE_SCHED, STORE_THREAD_STATE};
 
 static bool is_any_wanted(const ttr_store *store, const uint8_t *tables, size_t n)

@@ -142,6 +142,7 @@ struct store_samples {
     struct raw_callsite *callsites;
     size_t callsites_n, callsites_capacity;
     struct pair_map frame_ids, callsite_ids;
+    size_t symbols_n; /* rows of stack_profile_symbol */
 };
 
 enum store_table {
@@ -165,6 +166,7 @@ enum store_table {
     STORE_PERF_SAMPLE,
     STORE_STACK_CALLSITE,
     STORE_STACK_FRAME,
+    STORE_STACK_SYMBOL,
     STORE_STACK_MAPPING,
     STORE_LOG,
     STORE_LOSS,

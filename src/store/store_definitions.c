@@ -162,9 +162,19 @@ static const struct column_info stack_callsite_columns[] = {
 };
 static const struct column_info stack_frame_columns[] = {
     {"id", "number of the frame", INT, true},
-    {"name", "function, if the trace names it", TEXT, false},
+    {"name", "function, from the trace or the symbols of the file", TEXT, false},
     {"mapping", "a row of stack_profile_mapping", INT, false},
     {"rel_pc", "offset in the mapped file; an address if the file is unknown", INT, false},
+    {"symbol_set_id", "rows of stack_profile_symbol; NULL = the trace names the function", INT,
+     false},
+};
+static const struct column_info stack_symbol_columns[] = {
+    {"id", "number of the symbol", INT, true},
+    {"symbol_set_id", "the same as id", INT, true},
+    {"name", "function, from the symbols of the mapped file", TEXT, false},
+    {"source_file", "path of its source", TEXT, false},
+    {"line_number", "line of the address", INT, false},
+    {"inlined", "always 0: inlined functions are not listed", INT, false},
 };
 static const struct column_info stack_mapping_columns[] = {
     {"id", "number of the mapping", INT, true},
@@ -260,6 +270,9 @@ const struct table_definition store_definitions[STORE_TABLES] = {
     [STORE_STACK_CALLSITE] =
         TABLE("stack_profile_callsite", "frames below their callers", stack_callsite_columns),
     [STORE_STACK_FRAME] = TABLE("stack_profile_frame", "functions by address", stack_frame_columns),
+    [STORE_STACK_SYMBOL] =
+        TABLE("stack_profile_symbol", "functions and lines by the symbols of files",
+              stack_symbol_columns),
     [STORE_STACK_MAPPING] =
         TABLE("stack_profile_mapping", "binaries and modules", stack_mapping_columns),
     [STORE_LOG] = TABLE("log", "messages", log_columns),

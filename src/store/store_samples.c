@@ -9,8 +9,12 @@
 
 #include <tracetta/advanced.h>
 
+#include "model/context.h"
+#include "model/symbols.h"
 #include "store/store.h"
 
+/* columns of stack_profile_frame that need the names of functions */
+enum { FRAME_NAME = 1, FRAME_SYMBOLS = 4 };
 /* number of events of a name to search for a stack */
 #define SEARCHED_MAX 64u
 /* lowest address of the Linux kernel, the same in all processes */
@@ -131,25 +135,54 @@ static uint32_t find_mapping(ttr_store *store, struct pair_map *known, ttr_id mo
                : UINT32_MAX;
 }
 
+/* Finds the function that the trace does not name, if a statement uses it. Returns false if memory
+ * is exhausted. */
+static bool write_symbol(ttr_store *store, const struct raw_frame *frame, ttr_id *name,
+                         int64_t *set)
+{
+    const struct table *frames = &store->tables[STORE_STACK_FRAME];
+    struct table *symbols = &store->tables[STORE_STACK_SYMBOL];
+    if (!symbols->is_wanted && !table_wants(frames, FRAME_NAME) &&
+        !table_wants(frames, FRAME_SYMBOLS))
+        return true;
+    const struct symbol_line line =
+        symbols_locate_line(store->t, frame->thread, frame->address, frame->ts);
+    if (!line.function)
+        return true;
+    *name = line.function;
+    *set = (int64_t)store->samples.symbols_n++;
+    const int64_t row[] = {*set,
+                           *set,
+                           line.function,
+                           store_text_or_null(line.file),
+                           line.number > 0 ? line.number : TTR_STORE_NULL,
+                           0};
+    return store_append(store, STORE_STACK_SYMBOL, row);
+}
+
 static bool write_frame(ttr_store *store, size_t i, struct pair_map *mappings)
 {
     const struct raw_frame *frame = &store->samples.frames[i];
+    int64_t set = TTR_STORE_NULL;
     ttr_symbol symbol = {0};
     (void)ttr_symbol_get(store->t, frame->thread, frame->address, frame->ts, &symbol);
+    if (!symbol.name && !write_symbol(store, frame, &symbol.name, &set))
+        return false;
     const uint32_t mapping = symbol.module ? find_mapping(store, mappings, symbol.module) : 0;
     const bool has_offset = symbol.module && symbol.offset;
     const int64_t row[] = {(int64_t)i, store_text_or_null(symbol.name),
                            symbol.module ? (int64_t)mapping : TTR_STORE_NULL,
-                           (int64_t)(has_offset ? symbol.offset : frame->address)};
+                           (int64_t)(has_offset ? symbol.offset : frame->address), set};
     return mapping != UINT32_MAX && store_append(store, STORE_STACK_FRAME, row);
 }
 
 bool store_end_samples(ttr_store *store)
 {
-    const struct store_samples *samples = &store->samples;
+    struct store_samples *samples = &store->samples;
     struct pair_map mappings; /* modules to their rows */
     bool is_fine = true;
     pair_map_init(&mappings, store->alloc);
+    samples->symbols_n = 0;
     for (size_t i = 0; i < samples->callsites_n && is_fine; i++) {
         const struct raw_callsite *callsite = &samples->callsites[i];
         const int64_t row[] = {(int64_t)i, callsite->depth,

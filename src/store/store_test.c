@@ -1,4 +1,5 @@
 /* The store: tables of small traces that are built by hand. */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -95,6 +96,17 @@ static void check_same(const ttr_store *store, const ttr_store *expected)
                 assert_memory_equal(values, wanted, sizeof values);
             }
     }
+}
+
+static void real_that_is_no_number_is_null(void **state)
+{
+    (void)state;
+    double value = 1.5;
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    assert_int_equal(store_convert_real(1.5), bits);
+    assert_int_equal(store_convert_real(-0.0), 0);
+    assert_int_equal(store_convert_real(NAN), TTR_STORE_NULL);
 }
 
 static void begins_and_ends_become_nested_slices(void **state)
@@ -698,6 +710,7 @@ static void file_over_the_limit_is_not_saved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(real_that_is_no_number_is_null),
         cmocka_unit_test_setup_teardown(begins_and_ends_become_nested_slices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(spans_that_come_at_their_end_are_nested, set_up, tear_down),
         cmocka_unit_test_setup_teardown(slices_are_equal_if_they_are_copied_or_moved, set_up,

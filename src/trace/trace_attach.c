@@ -29,6 +29,9 @@
 static int attach_fd = -1;
 static struct stat attach_status;
 static struct trace_attach_page *attach_page; /* NULL = none */
+/* The session of the process, which may start before there is attach memory. */
+static bool has_session;
+static char session_socket[sizeof attach_page->session];
 
 /* Returns true if the descriptor still refers to the attach memory. */
 static bool is_attach_memory_open(void)
@@ -55,6 +58,8 @@ static void create_attach_memory(void)
     attach_page = memory;
     attach_page->version = TRACE_VERSION;
     attach_page->pid = (uint32_t)getpid();
+    memcpy(attach_page->session, session_socket, sizeof session_socket);
+    attach_page->is_recorded = has_session;
     __atomic_store_n(&attach_page->magic, TRACE_ATTACH_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -83,17 +88,21 @@ void trace_attach_map_module(struct ttr_trace_module *module, uint32_t page)
 
 void trace_attach_set_recorded(bool is_recorded, const char *socket)
 {
+    const size_t n = strnlen(socket, sizeof session_socket - 1);
+    memset(session_socket, 0, sizeof session_socket);
+    memcpy(session_socket, socket, n);
+    has_session = is_recorded;
     if (!attach_page)
         return;
-    const size_t n = strnlen(socket, sizeof attach_page->session - 1);
-    memset(attach_page->session, 0, sizeof attach_page->session);
-    memcpy(attach_page->session, socket, n);
+    memcpy(attach_page->session, session_socket, sizeof session_socket);
     __atomic_store_n(&attach_page->is_recorded, is_recorded, __ATOMIC_RELEASE);
 }
 
 /* The pages of the parent stay mapped until trace_attach_map_module replaces them. */
 void trace_attach_forget_after_fork(void)
 {
+    has_session = false;
+    memset(session_socket, 0, sizeof session_socket);
     if (!attach_page)
         return;
     if (is_attach_memory_open())

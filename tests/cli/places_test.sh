@@ -40,6 +40,31 @@ run "$tracetta" merge --debug-info made made.2 -o both.jsonl --to=jsonl
 [ "$(grep -c 'sample_fill+0' both.jsonl)" = 2 ]
 verdict "existing_debug_info_is_kept" $? "both.jsonl has it $(grep -c 'sample_fill+0' both.jsonl) times"
 
+# --- Functions of the samples of perf.data, in SQL ---
+/usr/bin/python3 - "$library" "$offset" >samples.data <<'PROGRAM' || exit 1
+import struct, sys
+path, offset, base = sys.argv[1].encode() + b"\0", int(sys.argv[2], 16), 0x7f0000000000
+path += bytes(-len(path) % 8)
+def record(kind, misc, body):
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+def ids(time):
+    return struct.pack("<IIQ", 20, 20, time)
+out = b"PERFILE2" + struct.pack("<Q", 16)  # in the form of a pipe: IP, TID and TIME of each sample
+out += record(64, 0, struct.pack("<IIQQQQQIIQQ", 1, 64, 0, 1000, 7, 0, 0x40000, 0, 0, 0, 7))
+out += record(1, 2, struct.pack("<IIQQQ", 20, 20, base, 1 << 20, 0) + path + ids(100))
+for i, address in enumerate((base + offset, base + offset + 1, 5)):
+    out += record(9, 2, struct.pack("<Q", address) + ids(1000 + i))
+sys.stdout.buffer.write(out)
+PROGRAM
+"$tracetta" query -q --format=csv samples.data "SELECT f.name, s.name, s.source_file, s.line_number, count(*) FROM perf_sample p
+    JOIN stack_profile_callsite c ON c.id = p.callsite_id JOIN stack_profile_frame f ON f.id = c.frame_id
+    LEFT JOIN stack_profile_symbol s USING (symbol_set_id) GROUP BY 1, 2, 3 ORDER BY 1" >.out 2>.err
+sed -n 2p .out | grep -q '^,,,,1$' && sed -n 3p .out | grep -Eq "^sample_fill,sample_fill,[^,]*/symbols_sample.c,($line|$((line + 1))),2\$"
+verdict "symbols_are_a_table_and_names_of_frames" $? "$(cat .out)"
+LD_DEBUG=files "$tracetta" query -q samples.data "SELECT count(*) FROM perf_sample" >.out 2>.err
+! grep -q libtracetta-symbols .err
+verdict "symbols_are_not_loaded_for_other_questions" $? "libtracetta-symbols was loaded"
+
 # --- From a server, by build id, where that is asked for ---
 /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libdebuginfod.so.1")' 2>/dev/null
 has_library=$?

@@ -258,6 +258,12 @@ strays+=(-$recorder)
 await has_events killed.fxt
 program=$(cat /proc/$recorder/task/$recorder/children)
 program=${program%% *}
+run "$tracetta" ps "$program"
+grep -q "^ *$program  recorded " .out
+verdict "ps_shows_that_a_program_is_recorded" $? "$(cat .out .err)"
+run "$tracetta" record -q --attach="$program" -o none6.fxt
+[ $run_status = 125 ] && grep -q "recorded already" .err && [ ! -e none6.fxt ]
+verdict "recorded_program_cannot_be_attached" $? "exit status $run_status: $(cat .err)"
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 "$tracetta" check -q killed.fxt >/dev/null 2>&1 && [ "$(events --name=served killed.fxt)" -ge 10 ] && kill -0 "$program"
@@ -289,7 +295,7 @@ run "$tracetta" record -q -o functions.fxt -- "$instrumented"
 [ $run_status = 0 ] && [ "$(events --name=outer_step --kind=begin functions.fxt)" = 1000 ] && [ "$(events --name=inner_step --kind=end functions.fxt)" = 1000 ]
 verdict "functions_are_recorded_with_their_names" $? "exit status $run_status, $(events --name=outer_step functions.fxt), $(events --name=inner_step functions.fxt)"
 succeeds "calls_of_functions_nest" "$tracetta" check functions.fxt
-run "$tracetta" record -q --category=heap,locks,io -o preload.fxt -- env LD_PRELOAD="$preload" "$instrumented"
+run "$tracetta" record -q --fail-on-loss --buffer=4MiB --category=heap,locks,io -o preload.fxt -- env LD_PRELOAD="$preload" "$instrumented"
 [ $run_status = 0 ] && [ "$(events --name=malloc preload.fxt)" -ge 100 ] && [ "$(events --name=free preload.fxt)" -ge 100 ]
 verdict "allocations_are_recorded_by_preload" $? "exit status $run_status, $(events --name=malloc preload.fxt)"
 [ "$(events --name='mutex wait' preload.fxt)" = 1 ] && [ "$(events --name=write preload.fxt)" -ge 1 ]

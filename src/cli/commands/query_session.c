@@ -10,6 +10,7 @@
 #include "cli/commands/saved_findings.h"
 #include "cli/input/optional_library.h"
 #include "cli/input/selection.h"
+#include "cli/input/symbolizer.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/messages.h"
 #include "cli/ui/progress.h"
@@ -129,14 +130,25 @@ static int fill_store(struct query_session *session)
     return inputs_report_failure(call, inputs_get_name(call), &error);
 }
 
-/* Returns flags for reading the trace: TTR_READ_SYMBOLS if names of functions are wanted. */
-static uint32_t get_read_flags(const struct query_session *session)
+/* Returns true if a statement names a table of stacks. */
+static bool has_frames(const struct query_session *session)
 {
     static const char frames[] = "stack_profile_";
-    bool has_frames = session->wants_all;
-    for (size_t i = 0; i < session->names_n && !has_frames; i++)
-        has_frames = strncasecmp(session->names[i], frames, sizeof frames - 1) == 0;
-    return has_frames ? TTR_READ_SYMBOLS : 0;
+    bool is_found = session->wants_all;
+    for (size_t i = 0; i < session->names_n && !is_found; i++)
+        is_found = strncasecmp(session->names[i], frames, sizeof frames - 1) == 0;
+    return is_found;
+}
+
+int query_session_open_inputs(struct query_session *session)
+{
+    const bool needs_symbols = has_frames(session);
+    int outcome =
+        inputs_open(&session->inputs, &session->call, needs_symbols ? TTR_READ_SYMBOLS : 0);
+    session->is_open = outcome == OUTCOME_FINE;
+    if (session->is_open && needs_symbols)
+        outcome = inputs_set_symbolizer(&session->inputs, &session->call, TTR_SYMBOLS_FULL_PATHS);
+    return outcome;
 }
 
 int query_session_open(struct query_session *session)
@@ -145,8 +157,7 @@ int query_session_open(struct query_session *session)
     int outcome = OUTCOME_FINE;
     session->is_open = query_cache_load(session);
     if (!session->is_open) {
-        outcome = inputs_open(&session->inputs, &session->call, get_read_flags(session));
-        session->is_open = outcome == OUTCOME_FINE;
+        outcome = query_session_open_inputs(session);
         if (outcome == OUTCOME_FINE)
             outcome = fill_store(session);
     }

@@ -71,6 +71,10 @@ bool query_session_is_cached(const struct query_session *session);
  * or the outcome after reporting an error. */
 int query_session_open(struct query_session *session);
 
+/* Opens the inputs without reading them. Returns OUTCOME_FINE, or the outcome after reporting an
+ * error. */
+int query_session_open_inputs(struct query_session *session);
+
 /* Prints a note and returns OUTCOME_NO if filters are given and the store has no event. */
 int query_session_check_matches(const struct call *call, const ttr_store *store, int outcome);
 

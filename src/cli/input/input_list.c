@@ -471,17 +471,23 @@ static int load_late_symbols(struct inputs *inputs, const struct call *call)
     return outcome;
 }
 
-/* Prepares names of functions: sets a symbolizer, and reads inputs that may have symbols at their
- * end once before, if that is possible. */
-static int load_symbols(struct inputs *inputs, const struct call *call)
+int inputs_set_symbolizer(struct inputs *inputs, const struct call *call, uint32_t flags)
 {
-    const ttr_symbols_options options = {.flags = TTR_SYMBOLS_LISTS |
+    const ttr_symbols_options options = {.flags = flags | TTR_SYMBOLS_LISTS |
                                                   (call->set.no_mmap ? TTR_SYMBOLS_NO_MMAP : 0)};
     inputs->names = symbolizer_new_lazy(call, &options);
     if (!inputs->names)
         return out_of_memory(call);
     ttr_set_symbolizer(inputs->t, symbolizer_locate, inputs->names);
-    return load_late_symbols(inputs, call);
+    return OUTCOME_FINE;
+}
+
+/* Prepares names of functions: sets a symbolizer, and reads inputs that may have symbols at their
+ * end once before, if that is possible. */
+static int load_symbols(struct inputs *inputs, const struct call *call)
+{
+    const int outcome = inputs_set_symbolizer(inputs, call, 0);
+    return outcome == OUTCOME_FINE ? load_late_symbols(inputs, call) : outcome;
 }
 
 uint32_t inputs_get_symbol_flags(const char *format)

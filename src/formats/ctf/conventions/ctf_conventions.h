@@ -1,29 +1,9 @@
-/* The CTF conventions: how tracetta stores events of any format as CTF without loss. Used by the
- * writer (ctf/write) and by the reader.
+/* The CTF conventions: how tracetta stores events of any format as CTF, and restores them.
+ * README.md has the rules. Used by the writer (ctf/write), which needs names, levels and escaping,
+ * and by the reader, which replaces types, finds the attributes of a class once and sets them per
+ * event.
  *
- * A trace declares the CTF conventions in its environment: tracer_name = "tracetta",
- * tracetta_conventions = 1. Then |  - the specific context starts with the attributes below that
- * the event has. Attributes that |    are the same for all events of a class (kind, category,
- * provider) are enumerations with |    one label: they need one byte, and every reader shows them;
- * |  - the log level of an event class is a level (ctf_log_levels);
- * |  - field names are escaped into identifiers (ctf_name_escape); labels and names of classes
- * |    are escaped if they are not valid text;
- * |  - a number in base 16 is a pointer;
- * |  - a struct with the single member "koid" is a koid;
- * |  - a string in a struct "number" is a decimal number;
- * |  - an 8-bit enumeration with the single label "null" or "absent" is a null or a missing
- * |    optional field, one with the labels "false" and "true" a boolean;
- * |  - a sequence of bytes in base 16 is a byte string;
- * |  - a number that is the length of the next member is not a field;
- * |  - a class with a name that starts with "tracetta:" has events without a name, unless the
- * |    event has a name attribute;
- * |  - a record of the class "tracetta:names" is not an event: it names a process and a thread
- * |    (kind CTF_KIND_NAMES);
- * |  - an event of the class "tracetta:listed" contains a list of its attributes and fields,
- * |    each with its type.
- *
- * Everything else is ordinary CTF. User documentation: docs/formats/ctf-conventions.md. Thread
- * rule: tables and pure functions. */
+ * Thread rule: tables and pure functions. */
 #ifndef TRACETTA_FORMATS_CTF_CONVENTIONS_CTF_CONVENTIONS_H
 #define TRACETTA_FORMATS_CTF_CONVENTIONS_CTF_CONVENTIONS_H
 

@@ -39,11 +39,11 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
     [CTF_LOST_WIDE] = {.code = "field.wide",
                        .what = "integers over 64 bits, of transcoded events",
                        .rule = "become strings of decimal digits"},
-    [CTF_LOST_LENGTH] = {.code = "field.length",
-                         .what = "lengths that the target cannot refer to, arrays of elements with "
-                                 "a length, of transcoded events",
-                         .rule = "become a field NAME_length; become arrays of structs with "
-                                 "elements_length and elements"},
+    [CTF_LOST_LENGTH] =
+        {.code = "field.length",
+         .what = "lengths that the target cannot refer to, and elements with a length, of "
+                 "transcoded events",
+         .rule = "become fields NAME_length, and structs of elements_length and elements"},
     [CTF_LOST_FLOAT] = {.code = "field.float",
                         .what = "floats of 128 bits, of transcoded events",
                         .rule = "become floats of 64 bits"},
