@@ -295,7 +295,7 @@ run "$tracetta" record -q -o functions.fxt -- "$instrumented"
 [ $run_status = 0 ] && [ "$(events --name=outer_step --kind=begin functions.fxt)" = 1000 ] && [ "$(events --name=inner_step --kind=end functions.fxt)" = 1000 ]
 verdict "functions_are_recorded_with_their_names" $? "exit status $run_status, $(events --name=outer_step functions.fxt), $(events --name=inner_step functions.fxt)"
 succeeds "calls_of_functions_nest" "$tracetta" check functions.fxt
-run "$tracetta" record -q --category=heap,locks,io -o preload.fxt -- env LD_PRELOAD="$preload" "$instrumented"
+run "$tracetta" record -q --fail-on-loss --buffer=4MiB --category=heap,locks,io -o preload.fxt -- env LD_PRELOAD="$preload" "$instrumented"
 [ $run_status = 0 ] && [ "$(events --name=malloc preload.fxt)" -ge 100 ] && [ "$(events --name=free preload.fxt)" -ge 100 ]
 verdict "allocations_are_recorded_by_preload" $? "exit status $run_status, $(events --name=malloc preload.fxt)"
 [ "$(events --name='mutex wait' preload.fxt)" = 1 ] && [ "$(events --name=write preload.fxt)" -ge 1 ]
