@@ -9,8 +9,8 @@ instrumented=$(realpath "$5")
 preload=$(realpath "$6")
 compat=$(realpath "$7")
 provider=$(realpath "$8")
-cxx=${9:-}
-[ -z "$cxx" ] || cxx=$(realpath "$cxx")
+cxx=${9:-} compat_cxx=${10:-}
+[ -z "$cxx" ] || { cxx=$(realpath "$cxx"); compat_cxx=$(realpath "$compat_cxx"); }
 cd "$work" || exit 1
 
 # events OPTION...: the number of events that the options of cat select.
@@ -303,10 +303,14 @@ verdict "waits_and_writes_are_recorded_by_preload" $? "$(events --name='mutex wa
 run "$tracetta" record -q -o compat.fxt -- "$compat"
 [ $run_status = 0 ] && [ "$(events --name='load level' --kind=span compat.fxt)" = 10 ] && [ "$(events --name=decode compat.fxt)" = 10 ]
 verdict "macros_of_tracy_record_zones" $? "exit status $run_status"
-"$tracetta" cat --name='load level' compat.fxt | grep -q 'value.*9.*text.*castle'
+"$tracetta" cat --name='load level' compat.fxt | grep -q 'text = "castle", value = 9'
 verdict "values_and_texts_of_tracy_are_arguments" $? "$("$tracetta" cat --name='load level' compat.fxt | tail -1)"
-[ "$(events --name=zone --kind=begin compat.fxt)" = 5 ] && [ "$(events --name=monsters --kind=counter compat.fxt)" = 10 ] && [ ! -e spall.fxt ]
-verdict "functions_of_spall_record_zones" $? "$(events --name=zone compat.fxt)"
+"$tracetta" cat --name=decode compat.fxt | grep -q 'text = "first\\nsecond", value = 7' && [ "$(events --name=load --kind=async_begin compat.fxt)" = 1 ]
+verdict "zones_of_c_have_texts_and_frames_may_overlap" $? "$("$tracetta" cat --name=decode compat.fxt | tail -1)"
+[ "$(events --name=physics --kind=begin compat.fxt)" = 5 ] && [ "$(events --name=monsters --kind=counter compat.fxt)" = 10 ] && [ ! -e spall.fxt ] &&
+    [ "$(events --name=old --kind=begin compat.fxt)" = 1 ] && "$tracetta" cat --name=step compat.fxt | grep -q 'args = "n=1"'
+verdict "functions_of_spall_record_zones" $? "$("$tracetta" cat compat.fxt | tail -n 12)"
+succeeds "trace_of_other_macros_is_undamaged" "$tracetta" check compat.fxt
 
 # --- Losses and full disks ---
 
@@ -361,4 +365,8 @@ if [ -n "$cxx" ]; then
     [ "$(events --kind=span cxx.fxt)" = 3 ]
     verdict "zones_of_cpp_end_with_their_block" $? ""
     succeeds "trace_of_cpp_is_undamaged" "$tracetta" check cxx.fxt
+    run "$tracetta" record -q -o compat2.fxt -- "$compat_cxx"
+    [ $run_status = 0 ] && [ "$(events --name=turn --kind=span compat2.fxt)" = 3 ] &&
+        "$tracetta" cat --name=parse compat2.fxt | grep -q 'name = "parse 2", text = "line 2\\nand 2", value = 2'
+    verdict "macros_of_tracy_record_zones_in_cpp" $? "exit status $run_status: $("$tracetta" cat compat2.fxt | tail -n 5)"
 fi
