@@ -311,7 +311,7 @@ static bool add_event(ttr_store *store, const ttr_event *event)
 
 static bool add_batch(ttr_store *store, const ttr_batch *batch)
 {
-    store_memory_step(&store->memory, batch->n * BYTES_PER_EVENT);
+    store_memory_step(&store->memory, (size_t)batch->n * BYTES_PER_EVENT);
     if (!store_add_events(store, batch) || (store->has_slices && !store_add_slices(store, batch)) ||
         (!store->has_slices && store->has_track_numbers &&
          !store_number_slice_tracks(store, batch)))
