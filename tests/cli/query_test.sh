@@ -166,6 +166,18 @@ says "histogram_counts_between_powers_of_two" '^\[\[null,0,1\],\[0,1,2\],\[1,2,1
 says "events_of_a_field_are_counted_once" "^[1-9][0-9]*	0$" "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT (SELECT count(*) FROM (SELECT 1 FROM args GROUP BY arg_set_id, key HAVING count(*) > 1)),
     (SELECT sum(f.events) FROM field f) - (SELECT count(*) FROM (SELECT DISTINCT arg_set_id, key FROM args))"
 
+# One limit of memory is for tables and statements.
+numbers="WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 200000)"
+refuses "statement_beyond_the_limit_of_memory_is_refused" 4 "more memory than --memory leaves" "$tracetta" query -q --memory=4MiB "$work/t.fxt" "$numbers SELECT percentile(n, 50) p FROM r"
+says "percentile_has_memory_without_a_limit" '^100000\.5$' "$tracetta" query -q --format=tsv "$work/t.fxt" "$numbers SELECT percentile(n, 50) p FROM r"
+says "sorting_uses_files_beyond_the_limit" '^99999-------------------------$' "$tracetta" query -q --format=tsv --memory=4MiB "$work/t.fxt" \
+    "$numbers SELECT max(x) m FROM (SELECT n || '-------------------------' x FROM r ORDER BY x LIMIT -1 OFFSET 1)"
+for statement in "SELECT * FROM slice WHERE dur > 0" "SELECT name, depth, count(*), percentile(dur, 99) FROM slice GROUP BY 1, 2 ORDER BY 1, 2"; do
+    query --format=csv "$statement" >"$work/expected"
+    same "answers_are_equal_with_little_memory_${#statement}" "$work/expected" "$tracetta" query -q --format=csv --memory=4MiB "$work/t.fxt" "$statement"
+done
+refuses "column_that_an_intersection_lacks_has_a_caret" 2 '^ {47}\^$' "$tracetta" query "$work/t.fxt" "SELECT * FROM interval_intersect!((slice), (nope))"
+
 # Declared classes are found by name: the time of the question stays near that of reading the metadata.
 mkdir "$work/classes" && awk 'BEGIN {
     print "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream { event.header := struct { integer { size = 32; align = 8; } id; }; };"

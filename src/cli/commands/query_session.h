@@ -19,6 +19,7 @@ struct query_library {
     __typeof__(ttr_query_free) *free_query;
     __typeof__(ttr_query_attach) *attach;
     __typeof__(ttr_query_set_progress) *set_progress;
+    __typeof__(ttr_query_set_memory) *set_memory;
     __typeof__(ttr_query_prepare) *prepare;
     __typeof__(ttr_result_step) *step;
     __typeof__(ttr_result_columns) *columns;
