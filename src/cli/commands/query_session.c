@@ -154,7 +154,6 @@ int query_session_open_inputs(struct query_session *session)
 
 int query_session_open(struct query_session *session)
 {
-    ttr_error error = {0};
     int outcome = OUTCOME_FINE;
     session->is_open = query_cache_load(session);
     if (!session->is_open) {
@@ -162,8 +161,13 @@ int query_session_open(struct query_session *session)
         if (outcome == OUTCOME_FINE)
             outcome = fill_store(session);
     }
-    if (outcome != OUTCOME_FINE || !session->library)
-        return outcome;
+    return outcome == OUTCOME_FINE && session->library ? query_session_make_query(session)
+                                                       : outcome;
+}
+
+int query_session_make_query(struct query_session *session)
+{
+    ttr_error error = {0};
     session->query = session->library->create(session->inputs.t, session->store, &error);
     if (!session->query) {
         report_failure_text(session->call.command->name, "%s", error.text);

@@ -76,6 +76,10 @@ int query_session_open(struct query_session *session);
  * error. */
 int query_session_open_inputs(struct query_session *session);
 
+/* Creates the database over the store. Returns OUTCOME_FINE, or the outcome after reporting an
+ * error. */
+int query_session_make_query(struct query_session *session);
+
 /* Prints a note and returns OUTCOME_NO if filters are given and the store has no event. */
 int query_session_check_matches(const struct call *call, const ttr_store *store, int outcome);
 

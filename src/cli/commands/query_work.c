@@ -191,7 +191,8 @@ int query_work_run(struct query_work *work, const char *sql)
         ttr_result *result = work->library.prepare(work->query, sql, &rest, &error);
         if (!result)
             return query_session_report_sql(&work->schemas[0].session, sql, &error);
-        const ttr_status status = print_query_result(work->call, &work->library, result, &error);
+        const ttr_status status =
+            print_query_result(work->call, &work->library, result, !work->has_no_heads, &error);
         work->library.free(result);
         if (status == TTR_AGAIN)
             return report_stop(work);

@@ -84,6 +84,9 @@ const struct option_row option_table[] = {
      "send the statement to a server of --serve instead of reading a trace"},
     {"window", 0, OPTION_PERIOD, GROUP_VERB, AT(window), VERB_QUERY, "TIME", NULL,
      "read live inputs for this time (\"10s\"), and answer over the events that came"},
+    {"every", 0, OPTION_PERIOD, GROUP_VERB, AT(every), VERB_QUERY, "TIME", NULL,
+     "answer again after each time (\"1s\") while a live input is read: over all events so far, or "
+     "with --window over the latest ones"},
     {"timeout", 0, OPTION_DURATION, GROUP_VERB, AT(timeout), VERB_QUERY, "TIME", NULL,
      "stop the statements after this time (\"10s\"; default: never, with --serve 1min)"},
     {"memory", 0, OPTION_SIZE, GROUP_VERB, AT(memory_max), CACHES, "SIZE", NULL,
