@@ -174,6 +174,11 @@ TTR_API ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *user_data, const 
  * this. */
 TTR_API bool ttr_reader_allow_stream_order(ttr_reader *reader);
 
+/* Returns the kinds of events that the reader may return, as bits 1 << TTR_KIND_...; all bits if
+ * unknown.  If none of them is in the ordered_kinds of a format (formats.h), writing that format
+ * needs no ttr_sort. */
+TTR_API uint32_t ttr_reader_kinds(ttr_reader *reader);
+
 /* --- Writing --- */
 
 struct ttr_write_options {

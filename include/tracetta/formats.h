@@ -15,7 +15,7 @@ extern "C" {
 #define TTR_FORMAT_TEXT 4u   /* output for people or line-based tools */
 #define TTR_FORMAT_FOLDER 8u /* a trace is a folder of files */
 #define TTR_FORMAT_ORDERED \
-    16u /* the writer needs events in order of time: use ttr_sort or ttr_merge */
+    16u /* the writer needs events of ordered_kinds in order of time: use ttr_sort or ttr_merge */
 #define TTR_FORMAT_GENERAL 32u /* can hold any trace; for programs that must choose a format */
 /* the writer stores names of functions: read with TTR_READ_SYMBOLS */
 #define TTR_FORMAT_SYMBOLS 64u
@@ -32,6 +32,9 @@ typedef struct ttr_format_info {
     /* "fxt", its full name, "fxt fxt.gz", the specification */
     const char *name, *title, *extensions, *spec;
     uint32_t abilities; /* TTR_FORMAT_* */
+    /* kinds of events that the writer needs in order of time: bits 1 << TTR_KIND_...; see
+     * ttr_reader_kinds */
+    uint32_t ordered_kinds;
     /* file that identifies a folder as a trace of this format ("metadata"); NULL = none */
     const char *main_file;
     /* keys, separated by blanks, of reading options that describe the input and are wrong for a

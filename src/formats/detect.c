@@ -49,7 +49,7 @@ uint32_t get_format_abilities(const struct format *format)
     const struct format_writer *writer = format->writer;
     return (format->reader ? TTR_FORMAT_READS : 0) | (writer ? TTR_FORMAT_WRITES : 0) |
            (writer && writer->is_text ? TTR_FORMAT_TEXT : 0) |
-           (writer && writer->wants_order ? TTR_FORMAT_ORDERED : 0) |
+           (writer && writer->ordered_kinds ? TTR_FORMAT_ORDERED : 0) |
            (writer && writer->wants_symbols ? TTR_FORMAT_SYMBOLS : 0) |
            (writer && writer->stores_stacks_as_fields ? TTR_FORMAT_STACK_FIELDS : 0) |
            (format->reader && format->reader->has_stacks ? TTR_FORMAT_STACKS : 0) |

@@ -70,6 +70,22 @@ static void general_format_is_unique_and_readable_and_writable(void **state)
     assert_int_equal(n, 1);
 }
 
+static void kinds_that_need_order_depend_on_the_format(void **state)
+{
+    ttr_format_info info;
+    const uint32_t span = 1u << TTR_KIND_SPAN, begin = 1u << TTR_KIND_BEGIN;
+    (void)state;
+    for (size_t i = 0; ttr_format_get(i, &info); i++) {
+        assert_int_equal(info.ordered_kinds != 0, (info.abilities & TTR_FORMAT_ORDERED) != 0);
+        if (strcmp(info.name, "chrome") == 0 || strcmp(info.name, "ctf") == 0)
+            assert_true(info.ordered_kinds & begin);
+        if (strcmp(info.name, "chrome") == 0)
+            assert_false(info.ordered_kinds & span);
+        if (strcmp(info.name, "ctf") == 0)
+            assert_true(info.ordered_kinds & span);
+    }
+}
+
 static void style_has_writable_format_and_known_options(void **state)
 {
     ttr_style_info style;
@@ -122,6 +138,7 @@ int main(void)
         cmocka_unit_test(note_returns_option_that_helps),
         cmocka_unit_test(code_is_explained_once),
         cmocka_unit_test(general_format_is_unique_and_readable_and_writable),
+        cmocka_unit_test(kinds_that_need_order_depend_on_the_format),
         cmocka_unit_test(style_has_writable_format_and_known_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ bool ttr_format_get(size_t i, ttr_format_info *info)
                               format->extensions,
                               format->spec,
                               get_format_abilities(format),
+                              format->writer ? format->writer->ordered_kinds : 0,
                               writes_folder ? format->folder->main_file : NULL,
                               input_options ? input_options : ""};
     return true;

@@ -161,6 +161,12 @@ void layout_iter_begin(struct layout_iter *iter, const struct layout *layout,
  * on failure; iter->end is the reason. */
 bool layout_iter_next(struct layout_iter *iter, ttr_field *field, const struct type **type);
 
+/* Writes up to `room` > 0 fields and returns their number, 0 at the end, and the type of the last
+ * one. Returns fewer only at the end, or after a field that has several labels or a type with a
+ * role. */
+uint32_t layout_iter_read(struct layout_iter *iter, ttr_field *field, uint32_t room,
+                          const struct type **type);
+
 /* Returns the encoded size in bytes of the LEB128 number that layout_iter_next returned last. */
 unsigned layout_iter_leb128_size(const struct layout_iter *iter);
 

@@ -103,10 +103,8 @@ static inline __attribute__((always_inline)) void write_elements(const struct op
     }
 }
 
-/* Writes array elements into fields that do not yet have the elements' name and type. The caller
- * has checked that the bytes exist. `op` is the first of the two steps for elements. */
-static OUT_OF_LINE void write_new_elements(const struct op *op, const uint8_t *p, ttr_field *field,
-                                           uint32_t n)
+OUT_OF_LINE void layout_write_elements(const struct op *op, const uint8_t *p, ttr_field *field,
+                                       uint32_t n)
 {
     write_elements(op, p, field, n, false);
 }
@@ -334,7 +332,7 @@ static uint32_t decode_elements(const struct fast_step *step, const uint8_t *p, 
         overwrite_elements(op + 1, at, to + 1, (uint32_t)n);
     } else {
         to->value.count = (uint32_t)n;
-        write_new_elements(op + 1, at, to + 1, (uint32_t)n);
+        layout_write_elements(op + 1, at, to + 1, (uint32_t)n);
         prepare_fields(step + 3, to + 1 + n);
     }
     return continue_after_move(step + 2, at + bytes, to + 1 + n, fast_decoder);
@@ -530,13 +528,13 @@ uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *cac
     const struct layout_schema *schema = fields->ctx;
     const ttr_event *event = fields->event;
     const uint8_t *begin = fast_record_start(fields);
+    if (UNLIKELY(!begin || event->flags & TTR_EVENT_PARTIAL))
+        return 0;
     struct fast_decoder fast_decoder = {.fields = fields,
                                         .cache = cache,
                                         .base = event->payload,
                                         .end = event->payload + event->payload_size,
                                         .scratch = schema->scratch};
-    if (UNLIKELY(!begin || event->flags & TTR_EVENT_PARTIAL))
-        return 0;
     return decode_record(fast_program, begin, &fast_decoder);
 }
 

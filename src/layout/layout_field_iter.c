@@ -423,6 +423,39 @@ bool layout_iter_next(struct layout_iter *iter, ttr_field *field, const struct t
     return true;
 }
 
+/* Writes up to `room` elements of the array that the iteration is in, and returns their number.
+ * Returns 0 after the last element, or if the elements' type has a role. */
+static uint32_t read_elements(struct layout_iter *iter, ttr_field *field, uint32_t room)
+{
+    const struct op *op = iter->op + 1;
+    const struct step *step = &op->step;
+    if (step->code < FIELD_ELEMENT || step->code >= FIELD_END || (step->type && step->type->role))
+        return 0;
+    uint64_t *elements_left = &iter->loops.left[iter->loops.depth - 1];
+    const uint32_t n = *elements_left < room ? (uint32_t)*elements_left : room;
+    if (n == 0)
+        return 0;
+    layout_write_elements(op, iter->run.bits.base + (iter->run.bits.at >> 3), field, n);
+    *elements_left -= n;
+    iter->run.bits.at += n * step->amount;
+    iter->op = op - step->jump;
+    return n;
+}
+
+uint32_t layout_iter_read(struct layout_iter *iter, ttr_field *field, uint32_t room,
+                          const struct type **type)
+{
+    uint32_t n = 0;
+    *type = NULL;
+    while (n < room && next_visible_field(iter, &field[n])) {
+        *type = iter->op->step.type;
+        if (field_has_labels(&field[n++].value) || (*type && (*type)->role))
+            break;
+        n += read_elements(iter, &field[n], room - n);
+    }
+    return n;
+}
+
 unsigned layout_iter_leb128_size(const struct layout_iter *iter)
 {
     struct value_source place = make_value_source(iter, iter->op, iter->op->step.advance);
@@ -538,6 +571,20 @@ static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
     return next_visible_field(iter, field);
 }
 
+static uint32_t layout_fields_read(ttr_fields *fields, ttr_field *field, uint32_t room)
+{
+    struct layout_iter *iter = (struct layout_iter *)fields->state;
+    const struct type *type;
+    uint32_t n = 0, got = 1;
+    if (UNLIKELY(iter->unbegun))
+        layout_begin_event(fields, iter);
+    while (n < room && got > 0 && !(n > 0 && field_has_labels(&field[n - 1].value))) {
+        got = layout_iter_read(iter, &field[n], room - n, &type);
+        n += got;
+    }
+    return n;
+}
+
 static const struct type *layout_fields_type(const ttr_fields *fields)
 {
     const struct layout_iter *iter = (const struct layout_iter *)fields->state;
@@ -590,6 +637,7 @@ static uint64_t layout_packet(const void *ctx, const ttr_event *event)
 
 const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .next = layout_fields_next,
+                                           .decode_batch = layout_fields_read,
                                            .decode_cached = layout_fields_decode_cached,
                                            .begin_group = layout_fields_begin_group,
                                            .packet = layout_packet,

@@ -319,6 +319,10 @@ struct fast_program *fast_program_compile(struct arena *arena, const struct op *
 /* Implements field_ops.decode_cached (decode all fields into the cache) for layout_field_ops. */
 uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *cache);
 
+/* Writes array elements into fields that do not yet have the elements' name and type. The caller
+ * has checked that the bytes exist. `op` is one of the two steps for elements. */
+void layout_write_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n);
+
 /* Returns the address of the record in the event's payload. Returns NULL if the record is not in
  * the payload or the iteration has started. */
 static inline const uint8_t *fast_record_start(const ttr_fields *fields)

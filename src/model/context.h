@@ -58,7 +58,8 @@ struct field_ops {
     /* returns the next field; sets each member of *field, to 0 if not used */
     bool (*next)(ttr_fields *fields, ttr_field *field);
     /* Writes up to `room` > 0 fields and returns their number. Returns fewer only after the last
-     * field, or after a field with several labels. NULL = the caller calls `next` instead. */
+     * field, or after a field with several labels. May set fields->ops to NULL after the last
+     * field. NULL = the caller calls `next` instead. */
     uint32_t (*decode_batch)(ttr_fields *fields, ttr_field *field, uint32_t room);
     /* Decodes all fields of an event into the cache, before iteration has begun, and returns their
      * number. Sets fields->ops to NULL if that was all; otherwise iteration continues with the
@@ -367,6 +368,14 @@ static inline void fields_begin_with_schema(ttr_fields *fields, const struct sch
     } else if (schema->ops) {
         schema->ops->begin(fields);
     }
+}
+
+/* Returns true for a value with several labels. A batch of fields ends after it, because labels can
+ * only be queried for the last field returned. */
+static inline bool field_has_labels(const ttr_value *value)
+{
+    return value->count > 1 &&
+           (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS);
 }
 
 /* Returns the iteration that decoded the last event of a field buffer, for queries of labels and

@@ -73,12 +73,6 @@ static struct field_cache *get_schema_cache(ttr_field_buffer *buffer, ttr_id sch
     return buffer->held[schema].n ? &buffer->held[schema] : NULL;
 }
 
-static bool has_several_names(const ttr_value *value)
-{
-    return value->count > 1 &&
-           (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS);
-}
-
 /* Returns the next fields of an iteration in `buffer->spare`, for events without
  * cached fields. */
 static __attribute__((noinline)) uint32_t read_more_fields(ttr_field_buffer *buffer,
@@ -94,7 +88,7 @@ static __attribute__((noinline)) uint32_t read_more_fields(ttr_field_buffer *buf
     if (ops->decode_batch)
         return ops->decode_batch(fields, spare, SPARE_FIELDS);
     while (n < SPARE_FIELDS && ops->next(fields, &spare[n]))
-        if (has_several_names(&spare[n++].value))
+        if (field_has_labels(&spare[n++].value))
             break;
     return n;
 }
@@ -105,23 +99,25 @@ static __attribute__((noinline)) uint32_t cache_fields(ttr_field_buffer *buffer,
                                                        const ttr_field **field)
 {
     const struct field_ops *ops = buffer->fields.ops;
-    struct field_cache *held =
-        ops && ops->decode_cached ? get_schema_cache(buffer, buffer->fields.event->schema) : NULL;
+    struct field_cache *held = get_schema_cache(buffer, buffer->fields.event->schema);
     *field = held ? held->field : NULL;
     return held ? ops->decode_cached(&buffer->fields, held) : 0;
 }
 
 uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, const ttr_field **field)
 {
-    const struct schema *schema = context_schema(buffer->t, event->schema);
-    uint32_t n;
-    fields_begin_with_schema(&buffer->fields, schema, event);
+    uint32_t n = 0;
     if (__builtin_expect(event->schema < buffer->held_n && buffer->held[event->schema].n, 1)) {
+        const struct schema *schema = &buffer->t->schemas[event->schema];
         struct field_cache *held = &buffer->held[event->schema];
+        fields_begin_with_schema(&buffer->fields, schema, event);
         *field = held->field;
         n = schema->ops->decode_cached(&buffer->fields, held);
     } else {
-        n = cache_fields(buffer, field);
+        const struct schema *schema = context_schema(buffer->t, event->schema);
+        fields_begin_with_schema(&buffer->fields, schema, event);
+        if (schema->ops && schema->ops->decode_cached)
+            n = cache_fields(buffer, field);
     }
     return __builtin_expect(n > 0, 1) ? n : read_more_fields(buffer, field);
 }

@@ -226,7 +226,9 @@ struct format_writer {
     bool is_text;       /* the output is text, for people or line-based tools, not a trace */
     bool wants_symbols; /* the output has names of functions: TTR_FORMAT_SYMBOLS */
     bool stores_stacks_as_fields; /* TTR_FORMAT_STACK_FIELDS */
-    bool wants_order;             /* `write` expects events in time order; the caller sorts them */
+    /* Kinds of events that `write` expects in time order, as a bit set; the caller sorts the
+     * events. 0 = none, READER_ANY_KIND = all. */
+    uint32_t ordered_kinds;
     /* the losses that a copy to this format may have, with count 0; NULL = none */
     const ttr_loss *losses;
     size_t losses_n;

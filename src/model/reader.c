@@ -95,6 +95,11 @@ uint32_t reader_get_kinds(ttr_reader *reader)
     return reader->ops->kinds ? reader->ops->kinds(reader) : READER_ANY_KIND;
 }
 
+uint32_t ttr_reader_kinds(ttr_reader *reader)
+{
+    return reader_get_kinds(reader);
+}
+
 uint32_t reader_set_buffer(ttr_reader *reader, ttr_event *events)
 {
     return reader->ops->set_buffer && !reader->has_begun ? reader->ops->set_buffer(reader, events)

@@ -18,6 +18,8 @@ const struct column_info store_class_columns[STORE_CLASS_COLUMNS] = {
 int64_t store_convert_real(double value)
 {
     int64_t bits;
+    if (value != value)
+        return TTR_STORE_NULL; /* NaN is NULL, as in SQLite */
     memcpy(&bits, &value, sizeof bits);
     return bits == TTR_STORE_NULL ? 0 : bits; /* -0.0 has the bits of NULL */
 }

@@ -195,10 +195,16 @@ static int by_head(const void *one, const void *other)
     return a->head < b->head ? -1 : a->head > b->head;
 }
 
+static void sort_events(struct reading *reading, int (*compare)(const void *, const void *))
+{
+    if (reading->n)
+        qsort(reading->events, reading->n, sizeof *reading->events, compare);
+}
+
 /* Sets the end of each event; events are sorted by position. */
 static void set_ends(const struct trace *trace, struct reading *whole)
 {
-    qsort(whole->events, whole->n, sizeof *whole->events, by_position);
+    sort_events(whole, by_position);
     for (size_t i = whole->n; i > 0; i--) {
         struct seen *event = &whole->events[i - 1], *next = event + 1;
         bool has_next = i < whole->n && next->file == event->file;
@@ -288,12 +294,12 @@ static size_t count_kept(const struct reading *whole, const struct reading *read
 /* Returns whether the events differ in more than the fields of one event. Sorts both by head. */
 static bool differs_in_heads(struct reading *whole, struct reading *read)
 {
-    qsort(whole->events, whole->n, sizeof *whole->events, by_head);
-    qsort(read->events, read->n, sizeof *read->events, by_head);
+    sort_events(whole, by_head);
+    sort_events(read, by_head);
     bool differs = whole->n != read->n;
     for (size_t i = 0; i < whole->n && !differs; i++)
         differs = whole->events[i].head != read->events[i].head;
-    qsort(whole->events, whole->n, sizeof *whole->events, by_hash);
+    sort_events(whole, by_hash);
     return differs;
 }
 
@@ -311,7 +317,7 @@ static void run_trial(const struct trace *trace, struct reading *whole, enum dam
         event->is_hit =
             event->file == trial.file && event->offset < trial.end && event->end > trial.begin;
     }
-    qsort(read.events, read.n, sizeof *read.events, by_hash);
+    sort_events(&read, by_hash);
     size_t kept = count_kept(whole, &read, &undamaged, &added);
     bool is_silent = !read.is_reported && differs_in_heads(whole, &read);
     tally->undamaged += undamaged;
@@ -341,7 +347,7 @@ static void measure(const struct trace *trace, const char *name, unsigned trials
         return;
     }
     set_ends(trace, &whole);
-    qsort(whole.events, whole.n, sizeof *whole.events, by_hash);
+    sort_events(&whole, by_hash);
     for (enum damage damage = CUT; damage < DAMAGES; damage++) {
         struct tally tally = {.missing = calloc(trials + 1, sizeof *tally.missing)};
         if (!tally.missing)

@@ -173,6 +173,7 @@ trace_dat/vectors-bad/cut-strings|damage|trace_dat.cut|x1, first at byte 1259|th
 perf/vectors-bad/bad-attrs|damage|perf.bad-attrs|x1, first at byte 16|176 bytes of attributes of 8 bytes each are impossible
 perf/vectors-bad/bad-place|damage|perf.bad-place|x1, first at byte 40|records that start inside the header, at byte 16, are impossible
 perf/vectors-bad/bad-data-size|damage|perf.bad-size|x1, first at byte 40|records that end at byte .* are impossible
+perf/vectors-bad/moved|damage|perf.moved|x1, first at byte 208|the table of features is here, not at its declared offset 211: bytes of the file are missing
 perf/vectors-packed/bad-record|damage|perf.bad-packed|x1, first at byte 96|16 bytes in compressed data are not records
 perf/vectors-bad/tracepoints|odd|perf.bad-tracepoint|x1, first at byte 769|tracepoint demo:tock: line 9 of its format
 perf/vectors-bad/tracepoints|odd|perf.bad-tracepoint-event|x1, first at byte 1216|an event of a tracepoint

@@ -50,6 +50,14 @@ verdict "events_are_out_of_order" $?
 "$tracetta" cat --sort --format=jsonl - <"$work/back.fxt" >"$work/wanted" 2>"$work/.warned"
 same "what_is_nearly_in_order_is_sorted_without_a_file" "$work/wanted" env TMPDIR=/no/such "$tracetta" cat --sort --format=jsonl "$work/back.fxt"
 
+# Complete spans may be in any order in Chrome JSON; no file is needed to sort them.
+"$tracetta" convert -q --to=heph "$work/classes.fxt" -o "$work/classes.heph" 2>"$work/.warned"
+run env TMPDIR=/no/such "$tracetta" convert -q --to=chrome "$work/classes.heph" -o "$work/unsorted.json"
+spans=$(grep -c '"ph":"X"' "$work/unsorted.json")
+"$tracetta" convert -q --sort --to=chrome "$work/classes.heph" -o "$work/sorted.json" 2>"$work/.warned"
+[ "$run_status" = 0 ] && [ "$spans" -gt 0 ] && [ "$spans" = "$(grep -c '"ph":"X"' "$work/sorted.json")" ]
+verdict "complete_spans_are_written_as_chrome_json_without_sorting" $? "exit status $run_status, $spans spans"
+
 # Nor is all of a trace sorted to find its begin: a range of it fits in memory.
 says "begin_of_sorted_trace_is_found_without_sorting" '\{' env TMPDIR=/no/such "$tracetta" cat --sort --start=+0s --end=+1ms "$work/classes"
 

@@ -25,10 +25,10 @@ run bash -c "'$tracetta' convert -q --to=jsonl -o - '$work/long.heph' | head -n 
 [ $run_status = 0 ] && [ "$(wc -l <"$work/.out")" = 1 ]
 verdict "nor_is_one_of_convert" $? "exit status $run_status"
 
-# interrupt SIGNAL: converts what comes through the FIFO, gets the signal while it waits for more; $run_status is how it ended.
+# interrupt SIGNAL FORMAT: converts what comes through the FIFO, gets the signal while it waits for more; $run_status is how it ended.
 interrupt()
 {
-    "$tracetta" convert --to=jsonl -f -o "$work/cut.jsonl" "$work/fifo" >"$work/.out" 2>"$work/.err" &
+    "$tracetta" convert --to="$2" -f -o "$work/cut.$2" "$work/fifo" >"$work/.out" 2>"$work/.err" &
     local command=$!
     exec 8>"$work/fifo"
     cat "$work/long.heph" >&8
@@ -41,15 +41,24 @@ interrupt()
 
 # Background jobs of a script ignore SIGINT from the start, unless job control is on.
 set -m
-interrupt INT
+interrupt INT jsonl
 [ $run_status = 130 ] && grep -q interrupted "$work/.err" && [ -s "$work/cut.jsonl" ]
 verdict "ctrl_c_ends_with_130_and_a_file" $? "exit status $run_status"
 /usr/bin/python3 -c 'import json, sys
 for line in open(sys.argv[1]): json.loads(line)' "$work/cut.jsonl"
 verdict "the_file_is_whole_as_far_as_it_goes" $? ""
-interrupt TERM
+interrupt TERM jsonl
 [ $run_status = 143 ]
 verdict "sigterm_ends_with_143" $? "exit status $run_status"
+if "$tracetta" query "$small" 'SELECT 1' >/dev/null 2>&1; then
+    for format in sqlite parquet arrow; do
+        interrupt INT $format
+        [ $run_status = 130 ] && grep -q 'nothing is written' "$work/.err" && grep -q interrupted "$work/.err" && [ ! -e "$work/cut.$format" ]
+        verdict "ctrl_c_ends_with_130_and_without_tables:$format" $? "exit status $run_status: $(cat "$work/.err")"
+    done
+else
+    skip "ctrl_c_ends_with_130_and_without_tables" "query is not built"
+fi
 
 # --- Outputs that are larger than what was read ---
 

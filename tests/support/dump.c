@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
 #include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
@@ -313,8 +314,13 @@ void dump_batch(struct dump *dump, const ttr *t, const ttr_batch *batch)
 void dump_events(struct dump *dump, ttr *t, ttr_reader *reader)
 {
     ttr_batch batch;
-    while ((dump->status = ttr_read(reader, &batch, &dump->error)) == TTR_OK)
+    const uint32_t kinds = ttr_reader_kinds(reader);
+    while ((dump->status = ttr_read(reader, &batch, &dump->error)) == TTR_OK) {
         dump_batch(dump, t, &batch);
+        for (uint32_t i = 0; i < batch.n; i++)
+            if (!(kinds >> ttr_batch_at(&batch, i)->kind & 1))
+                abort(); /* the reader has declared that it returns no such event */
+    }
 }
 
 static int compare_notes(const void *a, const void *b)

@@ -30,13 +30,19 @@
 
 #define LOSSES_MAX 64u
 
+/* Copies the properties of a format. Returns false if the format does not exist. */
+static bool find_format(const char *name, ttr_format_info *info)
+{
+    for (size_t i = 0; ttr_format_get(i, info); i++)
+        if (strcmp(info->name, name) == 0)
+            return true;
+    return false;
+}
+
 static bool format_has_ability(const char *format, uint32_t ability)
 {
     ttr_format_info info;
-    for (size_t i = 0; ttr_format_get(i, &info); i++)
-        if (strcmp(info.name, format) == 0)
-            return info.abilities & ability;
-    return false;
+    return find_format(format, &info) && info.abilities & ability;
 }
 
 bool convert_can_write(const char *format)
@@ -90,7 +96,9 @@ size_t get_stdout_batch_size(const char *path, size_t n)
 int check_output_order(struct inputs *inputs, const struct call *call, const char *format)
 {
     ttr_error error = {0};
-    if (!format_has_ability(format, TTR_FORMAT_ORDERED) || inputs->is_in_order)
+    ttr_format_info info;
+    if (inputs->is_in_order || !find_format(format, &info) ||
+        !(info.ordered_kinds & ttr_reader_kinds(inputs->reader)))
         return OUTCOME_FINE;
     inputs->reader = ttr_sort(inputs->reader, &error);
     return inputs->reader ? OUTCOME_FINE

@@ -27,7 +27,8 @@ static int read_all_events(struct event_report *event_report)
     do {
         status = ttr_read(event_report->inputs.reader, &batch, &error);
         if (status == TTR_OK)
-            event_report->matches += selection_count_matches(event_report->call, &batch);
+            event_report->has_match =
+                event_report->has_match || selection_has_match(event_report->call, &batch);
         if (status == TTR_OK)
             has_memory = add_event_batch(event_report, &batch);
     } while ((status == TTR_OK || status == TTR_AGAIN) && has_memory && progress_step(&progress));
@@ -61,7 +62,7 @@ int run_event_report(struct event_report *event_report)
     event_report->show(event_report);
     if (event_report->call->set.json)
         json_close(&event_report->json, '}');
-    outcome = selection_check_matches(event_report->call, event_report->matches > 0, outcome);
+    outcome = selection_check_matches(event_report->call, event_report->has_match, outcome);
     outcome = warn_about_findings(event_report->call, event_report->inputs.reader, outcome);
     inputs_close(&event_report->inputs);
     return outcome;

@@ -12,7 +12,7 @@ struct event_report {
     struct call *call;
     struct inputs inputs;
     struct json json; /* the JSON object that `show` writes to if --json is given */
-    uint64_t matches; /* events that matched the filters */
+    bool has_match;   /* true if an event matched the filters */
     void *ctx;
     /* Adds an event to the report. Returns false if memory is exhausted. */
     bool (*add)(struct event_report *event_report, const ttr_event *event);

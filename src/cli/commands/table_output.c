@@ -35,9 +35,11 @@ static int report_write_error(const char *path, const ttr_error *error)
     const size_t n = strlen(path);
     const bool has_path =
         strncmp(error->text, path, n) == 0 && strncmp(error->text + n, ": ", 2) == 0;
-    if (error->status == TTR_AGAIN)
-        report_failure_text(path, "interrupted: nothing is written");
-    else if (error->sys == EEXIST)
+    if (error->status == TTR_AGAIN) { /* main() reports the interruption */
+        report_failure_text(path, "nothing is written");
+        return OUTCOME_NO;
+    }
+    if (error->sys == EEXIST)
         report_failure_text(path, "exists already; --overwrite (-f) replaces it");
     else
         report_failure_text(path, "%s", error->text + (has_path ? n + 2 : 0));
@@ -121,8 +123,10 @@ int convert_to_tables(struct call *call, const char *format)
     query_session_begin(&session, call, &library, call->path, call->paths_n);
     session.wants_all = true;
     outcome = query_session_open(&session);
-    if (outcome == OUTCOME_FINE && interrupt_was_received())
-        outcome = OUTCOME_OUTPUT;
+    if (outcome == OUTCOME_FINE && interrupt_was_received()) {
+        report_failure_text(call->set.output, "nothing is written");
+        outcome = OUTCOME_NO; /* main() reports the interruption */
+    }
     if (outcome == OUTCOME_FINE)
         outcome = write_all_tables(&session, call->set.output, format);
     outcome = query_session_warn(&session, outcome);

@@ -97,7 +97,7 @@ static ttr_status write_after_skip(struct copy_loop *copy_loop, const ttr_batch 
 static ttr_status write_batch(struct copy_loop *copy_loop, const ttr_batch *batch, uint64_t *left,
                               ttr_error *error)
 {
-    copy_loop->matches += selection_count_matches(copy_loop->call, batch);
+    copy_loop->has_match = copy_loop->has_match || selection_has_match(copy_loop->call, batch);
     if (copy_loop->limit)
         return write_up_to_limit(copy_loop, batch, left, error);
     if (copy_loop->see)
@@ -220,5 +220,5 @@ int copy_loop_finish(struct copy_loop *copy_loop, int outcome)
 
 int copy_loop_report_no_matches(const struct copy_loop *copy_loop, int outcome)
 {
-    return selection_check_matches(copy_loop->call, copy_loop->matches > 0, outcome);
+    return selection_check_matches(copy_loop->call, copy_loop->has_match, outcome);
 }

@@ -32,7 +32,7 @@ struct copy_loop {
     void (*see)(void *ctx, const ttr_batch *batch);
     void *ctx;
     uint64_t events, bytes;              /* events and bytes written; set by copy_loop_finish */
-    uint64_t matches;                    /* events that matched the filters */
+    bool has_match;                      /* true if an event matched the filters */
     ttr_loss loss[COPY_LOOP_LOSSES_MAX]; /* losses of the output; set by copy_loop_finish */
     size_t losses_n;
     /* prints further members of an input in the JSON report, or NULL */

@@ -374,17 +374,16 @@ int selection_add_filter(struct inputs *inputs, const struct call *call)
 
 /* --- Matches --- */
 
-/* Counts the events that the filters select. Objects and gaps pass all filters except --kind, so
- * they count only with --kind. */
-uint64_t selection_count_matches(const struct call *call, const ttr_batch *batch)
+/* Objects and gaps pass all filters except --kind, so they count only with --kind. */
+bool selection_has_match(const struct call *call, const ttr_batch *batch)
 {
-    uint64_t n = 0;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_kind kind = (ttr_kind)ttr_batch_at(batch, i)->kind;
         const bool passes_always = kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
-        n += kind != TTR_KIND_DEFINITION && (!passes_always || call->set.kinds.n > 0);
+        if (kind != TTR_KIND_DEFINITION && (!passes_always || call->set.kinds.n > 0))
+            return true;
     }
-    return n;
+    return false;
 }
 
 int selection_check_matches(const struct call *call, bool has_matches, int outcome)

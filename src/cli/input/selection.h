@@ -25,8 +25,8 @@ int selection_add_filter(struct inputs *inputs, const struct call *call);
 /* Returns true if an option selects events. */
 bool selection_is_given(const struct call *call);
 
-/* Counts the events of a batch that match the filters of the call. */
-uint64_t selection_count_matches(const struct call *call, const ttr_batch *batch);
+/* Returns true if an event of a batch matches the filters of the call. */
+bool selection_has_match(const struct call *call, const ttr_batch *batch);
 
 /* If a filter matched no event, reports that and returns OUTCOME_NO. Otherwise returns the given
  * outcome. */

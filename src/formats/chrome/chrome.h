@@ -59,6 +59,13 @@ struct chrome_rank {
     uint32_t next;
 };
 
+/* Context switches of a CPU. */
+struct chrome_cpu {
+    struct chrome_rank rank;
+    bool has_switch;  /* true if a switch was written */
+    int64_t first_ns; /* time of the earliest switch so far, in ns; valid if has_switch */
+};
+
 struct chrome_thread {
     struct chrome_rank rank;
     uint32_t open_n; /* number of begins on the thread that have no end yet */
@@ -87,9 +94,9 @@ struct chrome {
     struct chrome_thread *tracks;
     size_t tracks_n;
     bool has_tracks; /* true if the name of the pseudo process for tracks was written */
-    /* maps each CPU of which the name was written to its index in `cpu_rank` */
-    struct pair_map cpus;
-    struct chrome_rank *cpu_rank;
+    /* maps each CPU of which the name was written to its index in `cpus` */
+    struct pair_map cpu_index;
+    struct chrome_cpu *cpus;
     size_t cpus_n, cpus_capacity;
     uint32_t batch;
     int64_t base_ns;

@@ -1,6 +1,10 @@
 /* Context switches: each CPU is a thread of the pseudo process "CPUs", and a running thread is a
  * slice on it. A switch ends one slice and starts the next. So the writer needs no state of the
- * previous switch, and invents no times for the first and last one. */
+ * previous switch, and invents no times for the first and last one.
+ *
+ * Switches may come in any order, because viewers sort the lines by time. Only the earliest switch
+ * of a CPU ends no slice. If an earlier one arrives, the end that it owes is written at the time of
+ * the switch that was the earliest until then. */
 #include "formats/chrome/chrome.h"
 
 /* Number of a pseudo CPU, for switch events that contain no CPU. */
@@ -50,17 +54,24 @@ static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct
     chrome_end_line(out);
 }
 
-/* Adds a CPU to the table of CPUs. Returns false if memory runs out. */
-static bool add_cpu_name(struct ttr_writer *out, uint32_t cpu)
+/* Returns the state of a CPU. Adds the CPU and writes its name on first use. Returns NULL if memory
+ * runs out. */
+static struct chrome_cpu *find_cpu(struct ttr_writer *out, int64_t time_ns,
+                                   const struct cpu_ids *ids, uint32_t cpu)
 {
     struct chrome *ctx = out->ctx;
-    bool is_fine = alloc_reserve(&out->t->counted, (void **)&ctx->cpu_rank, &ctx->cpus_capacity,
-                                 ctx->cpus_n + 1, sizeof *ctx->cpu_rank) &&
-                   pair_map_put(&ctx->cpus, cpu, 0, (uint32_t)ctx->cpus_n);
-    if (is_fine)
-        ctx->cpu_rank[ctx->cpus_n++] = (struct chrome_rank){.time_ns = INT64_MIN};
-    out->buffer.failed |= !is_fine;
-    return is_fine;
+    const uint32_t *known = pair_map_get(&ctx->cpu_index, cpu, 0);
+    if (known)
+        return &ctx->cpus[*known];
+    write_cpu_name(out, time_ns, ids, cpu);
+    if (!alloc_reserve(&out->t->counted, (void **)&ctx->cpus, &ctx->cpus_capacity, ctx->cpus_n + 1,
+                       sizeof *ctx->cpus) ||
+        !pair_map_put(&ctx->cpu_index, cpu, 0, (uint32_t)ctx->cpus_n)) {
+        out->buffer.failed = true;
+        return NULL;
+    }
+    ctx->cpus[ctx->cpus_n] = (struct chrome_cpu){.rank = {.time_ns = INT64_MIN}};
+    return &ctx->cpus[ctx->cpus_n++];
 }
 
 static void add_thread_ids(struct ttr_writer *out, uint64_t id, const char *pid_name,
@@ -110,33 +121,45 @@ static ttr_text make_slice_name(struct ttr_writer *out, const ttr_event *event,
     return (ttr_text){number, number_format_u64(number, thread.tid)};
 }
 
+/* Writes the end of a slice, unless the switch is the first one of its CPU. */
+static void write_slice_end(struct ttr_writer *out, struct chrome_cpu *cpu, int64_t time_ns,
+                            const struct cpu_ids *ids)
+{
+    const bool is_earliest = !cpu->has_switch || time_ns < cpu->first_ns;
+    if (cpu->has_switch) {
+        struct chrome_line line = make_event_line('E', is_earliest ? cpu->first_ns : time_ns, ids);
+        /* the earliest switch until now has left rank 0 unused */
+        line.rank = is_earliest ? 0 : chrome_count_line_rank(&cpu->rank, time_ns);
+        chrome_begin_line(out, &line);
+        chrome_end_line(out);
+    }
+    if (is_earliest)
+        cpu->first_ns = time_ns;
+    cpu->has_switch = true;
+}
+
 void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
 {
     const struct chrome *ctx = out->ctx;
     bool has_cpu = (event->flags & TTR_EVENT_HAS_CPU) && event->cpu < UNKNOWN_CPU;
-    uint32_t cpu = has_cpu ? event->cpu : UNKNOWN_CPU;
+    uint32_t number = has_cpu ? event->cpu : UNKNOWN_CPU;
+    const int64_t time_ns = chrome_get_line_time(ctx, event);
     struct cpu_ids ids;
     char *at = emit_u64(emit_constant(ids.text, ",\"pid\":"), CHROME_CPU_PID);
-    at = emit_u64(emit_constant(at, ",\"tid\":"), cpu);
+    at = emit_u64(emit_constant(at, ",\"tid\":"), number);
     ids.n = (size_t)(at - ids.text);
     output_count_loss(out, CHROME_SWITCH, event->offset);
-    struct chrome_line line = make_event_line('E', chrome_get_line_time(ctx, event), &ids);
-    const uint32_t *known = pair_map_get(&ctx->cpus, cpu, 0);
-    if (known) {
-        line.rank = chrome_count_line_rank(&ctx->cpu_rank[*known], line.time_ns);
-        chrome_begin_line(out, &line);
-        chrome_end_line(out);
-    } else {
-        write_cpu_name(out, line.time_ns, &ids, cpu);
-        if (!add_cpu_name(out, cpu))
-            return;
-        known = pair_map_get(&ctx->cpus, cpu, 0);
-    }
-    char number[NUMBER_MAX];
-    line.phase = 'B';
-    line.rank = known ? chrome_count_line_rank(&ctx->cpu_rank[*known], line.time_ns) : 0;
+    struct chrome_cpu *cpu = find_cpu(out, time_ns, &ids, number);
+    if (!cpu)
+        return;
+    write_slice_end(out, cpu, time_ns, &ids);
+    if (cpu->rank.time_ns != time_ns) /* rank 0 is for the end of the slice before */
+        cpu->rank = (struct chrome_rank){.time_ns = time_ns, .next = 1};
+    char digits[NUMBER_MAX];
+    struct chrome_line line = make_event_line('B', time_ns, &ids);
+    line.rank = chrome_count_line_rank(&cpu->rank, time_ns);
     line.category = chrome_get_json_string(out, event->category, "sched", event->offset);
-    line.name = make_slice_name(out, event, number);
+    line.name = make_slice_name(out, event, digits);
     chrome_begin_line(out, &line);
     add_switch_args(out, event);
     chrome_end_line(out);

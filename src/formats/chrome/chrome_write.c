@@ -133,7 +133,7 @@ static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
     /* JavaScript rounds integers above 2^53, which pointers may exceed */
     ctx->fields.hex_pointers = true;
     pair_map_init(&ctx->pids, &out->t->counted);
-    pair_map_init(&ctx->cpus, &out->t->counted);
+    pair_map_init(&ctx->cpu_index, &out->t->counted);
     pair_map_init(&ctx->renumbered, &out->t->counted);
     ctx->batch = 1; /* number 0 means that the names of a thread were never compared */
     return TTR_OK;
@@ -423,9 +423,9 @@ static void chrome_free_writer(struct ttr_writer *out)
     const struct alloc *alloc = &out->t->counted;
     field_json_free(&ctx->fields);
     pair_map_free(&ctx->pids);
-    pair_map_free(&ctx->cpus);
+    pair_map_free(&ctx->cpu_index);
     pair_map_free(&ctx->renumbered);
-    alloc_free(alloc, ctx->cpu_rank, ctx->cpus_capacity, sizeof *ctx->cpu_rank);
+    alloc_free(alloc, ctx->cpus, ctx->cpus_capacity, sizeof *ctx->cpus);
     alloc_free(alloc, ctx->tracks, ctx->tracks_n, sizeof *ctx->tracks);
     alloc_free(alloc, ctx->threads, ctx->threads_n, sizeof *ctx->threads);
     alloc_free(alloc, ctx->processes, ctx->processes_n, sizeof *ctx->processes);
@@ -434,7 +434,7 @@ static void chrome_free_writer(struct ttr_writer *out)
 static const struct format_writer writer = {
     .losses = losses,
     .losses_n = CHROME_LOSSES,
-    .wants_order = true,
+    .ordered_kinds = 1u << TTR_KIND_BEGIN | 1u << TTR_KIND_END,
     .state_size = sizeof(struct chrome),
     .create = chrome_create,
     .write = chrome_write,

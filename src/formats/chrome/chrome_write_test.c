@@ -264,7 +264,7 @@ static void switches_become_cpu_slices(void **state)
         ",\"cat\":\"\",\"name\":\"process_name\",\"args\":{\"name\":\"CPUs\"}},"
         "\n{\"ph\":\"M\",\"ts\":1.000," CPU
         ",\"cat\":\"\",\"name\":\"thread_name\",\"args\":{\"name\":\"CPU 1\"}},"
-        "\n{\"ph\":\"B\",\"ts\":1.000," CPU
+        "\n{\"ph\":\"B\",\"ts\":1.000001," CPU
         ",\"cat\":\"sched\",\"name\":\"run\",\"args\":{\"pid\":3,\"tid\":4,\"from_pid\":1,\"from_"
         "tid\":2,\"from_state\":\"blocked\",\"prio\":5}},"
         "\n{\"ph\":\"E\",\"ts\":2.000," CPU ",\"cat\":\"\",\"name\":\"\"},"
@@ -352,6 +352,38 @@ static void thread_and_attribute_losses_are_counted(void **state)
         ",\"cat\":\"\",\"name\":\"x\",\"args\":{\"partial\":true}}",
         "0\",\"tracetta.provider\":\"prov",
         "\"event.provider\":1,\"event.detail\":1,\"event.no-thread\":1,\"thread.wide-id\":1");
+}
+
+static void add_switch(struct writing *w, int64_t time_ns, uint64_t tid)
+{
+    ttr_event_begin(w->builder, TTR_KIND_SWITCH, time_ns, "", "");
+    ttr_event_set_thread(w->builder, 1, tid);
+    ttr_event_attributes(w->builder)->cpu = 1;
+    ttr_event_attributes(w->builder)->flags = TTR_EVENT_HAS_CPU;
+    writing_end(w);
+}
+
+/* Sorted by time, each slice ends where the next one begins. */
+static void earlier_switch_gets_its_end_at_the_next_one(void **state)
+{
+    struct writing w;
+    (void)state;
+    writing_open(&w, "chrome", 0, NULL);
+    add_switch(&w, 2000, 22);
+    add_switch(&w, 1000, 11);
+    add_switch(&w, 3000, 33);
+#define SLICE_END(ts) "\n{\"ph\":\"E\",\"ts\":" ts "," CPU ",\"cat\":\"\",\"name\":\"\"},"
+#define SLICE(ts, tid)                                                        \
+    "\n{\"ph\":\"B\",\"ts\":" ts "," CPU ",\"cat\":\"sched\",\"name\":\"" tid \
+    "\",\"args\":{\"pid\":1,\"tid\":" tid ",\"from_state\":\"new\"}}"
+    expect_lines(&w,
+                 "\n{\"ph\":\"M\",\"ts\":2.000," CPU
+                 ",\"cat\":\"\",\"name\":\"process_name\",\"args\":{\"name\":\"CPUs\"}},"
+                 "\n{\"ph\":\"M\",\"ts\":2.000," CPU
+                 ",\"cat\":\"\",\"name\":\"thread_name\",\"args\":{\"name\":\"CPU 1\"}}," SLICE(
+                     "2.000001", "22") "," SLICE_END("2.000")
+                     SLICE("1.000001", "11") "," SLICE_END("3.000") SLICE("3.000001", "33"),
+                 "0", "\"switch.slice\":3");
 }
 
 static void begins_and_ends_at_one_time_are_ranked(void **state)
@@ -502,6 +534,7 @@ int main(void)
         cmocka_unit_test(thread_and_attribute_losses_are_counted),
         cmocka_unit_test(shared_pid_of_two_inputs_is_counted_as_lost),
         cmocka_unit_test(late_pid_is_used_when_no_span_is_open),
+        cmocka_unit_test(earlier_switch_gets_its_end_at_the_next_one),
         cmocka_unit_test(begins_and_ends_at_one_time_are_ranked),
         cmocka_unit_test(ranks_keep_the_order_of_times_before_the_base),
         cmocka_unit_test(named_track_without_threads_is_a_thread),

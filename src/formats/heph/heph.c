@@ -11,6 +11,15 @@ static const ttr_option_info options[] = {
      true},
 };
 
+/* Spans are complete: begins and ends do not occur. heph_restore.c restores the other kinds. */
+static uint32_t get_event_kinds(struct input *in)
+{
+    (void)in;
+    return 1u << TTR_KIND_SPAN | 1u << TTR_KIND_INSTANT | 1u << TTR_KIND_SAMPLE |
+           1u << TTR_KIND_OBJECT | 1u << TTR_KIND_SWITCH | 1u << TTR_KIND_WAKE |
+           1u << TTR_KIND_GAP | 1u << TTR_KIND_DEFINITION;
+}
+
 static const struct format_reader reader = {
     .order = TTR_ORDER_NONE,
     .bid = heph_bid,
@@ -18,6 +27,7 @@ static const struct format_reader reader = {
     .open = heph_open,
     .next = heph_read_batch,
     .close = heph_close,
+    .kinds = get_event_kinds,
 };
 
 static const struct format_writer writer = {

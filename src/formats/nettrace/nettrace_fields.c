@@ -297,6 +297,13 @@ static bool rewind_failed_array(struct layout_cursor *run)
     return true;
 }
 
+/* Selects the stage after the last field that the layout describes. */
+static void end_payload(struct nettrace_field_iter *iter)
+{
+    const bool is_shown = iter->payload.end == LAYOUT_OK || rewind_failed_array(&iter->payload.run);
+    iter->stage = is_shown ? STAGE_AFTER_PAYLOAD : STAGE_FRAMES;
+}
+
 static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
@@ -313,10 +320,43 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
                 convert_value_by_role(iter, type, fields->event, signature->role, field);
             return true;
         }
-        bool is_shown = iter->payload.end == LAYOUT_OK || rewind_failed_array(&iter->payload.run);
-        iter->stage = is_shown ? STAGE_AFTER_PAYLOAD : STAGE_FRAMES;
+        end_payload(iter);
     }
     return emit_field_after_payload(iter, type, fields->event, field);
+}
+
+/* Writes up to `room` fields of the layout and returns their number. Returns fewer only after a
+ * field that is converted or has several labels, or at the end of the payload. */
+static uint32_t read_payload_fields(struct nettrace_field_iter *iter,
+                                    const struct nettrace_type *type, const ttr_event *event,
+                                    ttr_field *field, uint32_t room)
+{
+    const struct type *signature;
+    const uint32_t n = layout_iter_read(&iter->payload, field, room, &signature);
+    if (n == 0)
+        end_payload(iter);
+    else if (NETTRACE_UNLIKELY(signature && signature->role))
+        convert_value_by_role(iter, type, event, signature->role, &field[n - 1]);
+    return n;
+}
+
+static uint32_t nettrace_read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
+{
+    struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
+    uint32_t n = 0;
+    if (iter->stage == STAGE_UNBEGUN)
+        start_payload_iteration(fields);
+    while (n < room && !(n > 0 && field_has_labels(&field[n - 1].value))) {
+        if (iter->stage == STAGE_PAYLOAD) {
+            n += read_payload_fields(iter, fields->ctx, fields->event, &field[n], room - n);
+        } else if (nettrace_fields_next(fields, &field[n])) {
+            n++;
+        } else {
+            fields->ops = NULL; /* there are no more fields to ask for */
+            break;
+        }
+    }
+    return n;
 }
 
 /* Stores all fields of an event in `held` and returns their number. Returns 0 if the payload does
@@ -354,6 +394,7 @@ static const struct type *nettrace_fields_type(const ttr_fields *fields)
 
 const struct field_ops nettrace_field_ops = {.begin = nettrace_fields_begin,
                                              .next = nettrace_fields_next,
+                                             .decode_batch = nettrace_read_fields,
                                              .decode_cached = nettrace_fill_field_cache,
                                              .label = nettrace_fields_label,
                                              .frames = nettrace_copy_frames,

@@ -4,6 +4,7 @@
  *   perf_folder.c    opens a folder of many files (perf record --threads)
  *   perf_open.c      reads the header of a file or pipe, its attributes and its table of features
  *   perf_features.c  parses a feature: a section of a file, a record of a pipe
+ *   perf_feature_table.c  finds a table of features that is not at its declared offset
  *   perf_kinds.c     perf_kind: an attribute, its ids, its name, the layout of its samples
  *   perf_names.c     names an event by type and config if the file does not
  *   perf_read.c      the loop: scans records, releases them in order of time, decodes them
@@ -278,6 +279,10 @@ struct perf_reader {
     bool is_over; /* true if all records were read */
     /* true while the bytes after the last record are returned, as definitions */
     bool is_tail;
+    /* number of bytes, modulo 2^64, by which all that is after the records was moved, since bytes
+     * of the file are missing or were added; 0 if it is where the header says */
+    uint64_t tail_moved;
+    uint64_t declared_end; /* file offset at which the records end by the header; if tail_moved */
     /* true if the totals of this reader were added to those of the trace */
     bool is_counted;
     struct perf_order order;
@@ -318,6 +323,22 @@ enum perf_result {
 #define PERF_BAD_OTHERS ((uint64_t)1)
 
 ttr_status perf_open(struct input *in, ttr_error *error);
+
+/* --- perf_feature_table.c: a table of features that is not at its declared offset --- */
+
+enum { PERF_TABLE_MOVED_MAX = 4096 };
+
+/* Bytes of the file from file offset `offset` on. */
+struct perf_bytes_at {
+    const uint8_t *p;
+    size_t n;
+    uint64_t offset;
+};
+
+/* Searches the bytes for a table of features of `size` bytes, at most PERF_TABLE_MOVED_MAX bytes
+ * from its declared file offset. Returns its offset; `declared` if none is found. */
+uint64_t perf_find_feature_table(const struct perf_bytes_at *bytes, uint64_t declared,
+                                 uint64_t size, bool is_big);
 
 /* Swaps back the 32-bit halves of feature words, which big-endian 32-bit machines write in the
  * wrong order. Returns true if the halves were swapped. */

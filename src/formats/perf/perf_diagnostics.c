@@ -43,6 +43,8 @@ const ttr_diagnostic_info perf_diagnostics[] = {
      "names, formats or date in damaged features", "kept without them", ""},
     {TTR_SEVERITY_REMARK, TTR_SEVERITY_REMARK, "perf.long-round",
      "too many records without an end of round", "kept, order may be wrong", "--sort"},
+    {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "perf.moved",
+     "features that are near their declared offset, not at it", "read there", ""},
     {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "perf.no-features",
      "end of file before its features", "names come from attributes", ""},
     {TTR_SEVERITY_REMARK, TTR_SEVERITY_REMARK, "perf.unknown-record", "unknown record type",

@@ -98,6 +98,14 @@ static struct file_section read_section(struct perf_cursor *at)
     return section;
 }
 
+/* Adjusts the offset of a section after the records if they have lost bytes or have additional
+ * ones. */
+static void move_section(const struct perf_reader *reader, struct file_section *section)
+{
+    if (section->offset >= reader->declared_end)
+        section->offset += reader->tail_moved;
+}
+
 /* Stores the mask of damaged features as an attribute, so that the writer can leave these features
  * out of a copy. */
 static bool store_bad_parts(const struct perf_reader *reader, uint64_t bad)
@@ -149,6 +157,7 @@ static ttr_status read_attrs(struct perf_reader *reader, const struct file_secti
            reader->trace->kinds_n < PERF_KINDS_MAX) {
         struct cursor attr = perf_read_attribute_bytes(&at, entry - PERF_SECTION_BYTES);
         struct file_section section = read_section(&at);
+        move_section(reader, &section);
         struct perf_kind *kind = perf_add_event_kind(reader->trace, attr);
         status = kind ? read_attr_ids(reader, kind, &section, &ids) : fail_memory(reader->error);
     }
@@ -254,16 +263,53 @@ static void add_note_about_lost_features(struct perf_reader *reader, uint64_t ba
             lacks_date ? " date of the clock (times are not wall-clock times)" : "");
 }
 
+static uint64_t get_table_size(const uint64_t *words)
+{
+    uint64_t size = 0;
+    for (unsigned i = 0; i < PERF_FEATURES_MAX; i++)
+        size += is_feature_present(words, i) ? PERF_SECTION_BYTES : 0;
+    return size;
+}
+
+/* If the table of features is near but not where the records end by the header, sets
+ * reader->tail_moved, ends the records at the table, and reports damage. */
+static ttr_status locate_feature_table(struct perf_reader *reader, const uint64_t *words,
+                                       uint64_t declared)
+{
+    const uint64_t begin = declared > PERF_TABLE_MOVED_MAX ? declared - PERF_TABLE_MOVED_MAX : 0,
+                   size = get_table_size(words);
+    const struct file_section around = {.offset = begin,
+                                        .size = declared - begin + size + PERF_TABLE_MOVED_MAX};
+    struct buffer bytes;
+    if (size == 0 || declared >= FILE_SIZE_MAX)
+        return TTR_OK;
+    buffer_init(&bytes, &reader->trace->t->counted);
+    ttr_status status = load_section(reader, &around, &bytes);
+    const struct perf_bytes_at there = {bytes.bytes, bytes.n, begin};
+    const uint64_t found = perf_find_feature_table(&there, declared, size, reader->trace->is_big);
+    buffer_free(&bytes);
+    if (status != TTR_OK || found == declared)
+        return status;
+    reader->declared_end = declared;
+    reader->tail_moved = found - declared; /* modulo 2^64 */
+    reader->end = found;
+    return input_add_damage(reader->in, found, 0, "perf.moved", reader->error,
+                            "the table of features is here, not at its declared offset %llu: bytes "
+                            "of the file are %s",
+                            (unsigned long long)declared, found < declared ? "missing" : "added");
+}
+
 static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uint64_t table_at)
 {
     struct buffer table;
-    struct file_section section = {.offset = table_at, .declared_at = PERF_AT_DATA};
+    struct file_section section = {
+        .offset = table_at, .size = get_table_size(words), .declared_at = PERF_AT_DATA};
     uint64_t bad = 0;
-    for (unsigned i = 0; i < PERF_FEATURES_MAX; i++)
-        section.size += is_feature_present(words, i) ? PERF_SECTION_BYTES : 0;
+    move_section(reader, &section);
     buffer_init(&table, &reader->trace->t->counted);
     ttr_status status = load_feature_table(reader, &section, &table);
-    struct perf_cursor at = {cursor_init(table.bytes, table.n, table_at), reader->trace->is_big};
+    struct perf_cursor at = {cursor_init(table.bytes, table.n, section.offset),
+                             reader->trace->is_big};
     for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK; i++) {
         if (!is_feature_present(words, i))
             continue;
@@ -276,6 +322,7 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
         bool is_told = cursor_left(&at.c) >= PERF_SECTION_BYTES;
         uint64_t regions = reader->in->notes.damage_regions;
         section = is_told ? read_section(&at) : (struct file_section){0};
+        move_section(reader, &section);
         status = is_told ? read_feature(reader, i, &section) : TTR_OK;
         if (!is_told || reader->in->notes.damage_regions > regions)
             bad |= i < 64 ? (uint64_t)1 << i : PERF_BAD_OTHERS;
@@ -403,9 +450,13 @@ static ttr_status open_file_format(struct perf_reader *reader, struct perf_curso
     reader->end = is_killed || is_open || data_end >= FILE_SIZE_MAX ? UINT64_MAX : data_end;
     ttr_status status =
         make_tail_readable(reader, reader->end > KEPT_BYTES_MAX ? reader->end : KEPT_BYTES_MAX);
+    if (status == TTR_OK && !is_killed && !is_open)
+        status = locate_feature_table(reader, words, data_end);
+    move_section(reader, &attrs);
     if (status == TTR_OK)
         status = read_attrs(reader, &attrs, entry);
-    if (status == TTR_OK && reader->in->notes.damage_regions &&
+    /* a moved table is one damaged region; attributes are complete nevertheless */
+    if (status == TTR_OK && reader->in->notes.damage_regions > (reader->tail_moved != 0) &&
         !store_bad_parts(reader, PERF_BAD_OTHERS))
         status = fail_memory(reader->error);
     return status == TTR_OK ? read_file_tail(reader, words, data_end, is_killed) : status;

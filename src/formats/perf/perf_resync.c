@@ -73,6 +73,39 @@ bool perf_is_known_type(uint32_t type)
     return type < sizeof record_size_min && record_size_min[type];
 }
 
+/* number of bytes by which newer kernels may extend a record of fixed size */
+#define EXTENSION_MAX 512u
+
+/* Returns the maximum size in bytes of a record that is found after damage. Most records of the
+ * kernel have a fixed size, or end with a path. */
+static uint32_t get_size_limit(uint32_t type)
+{
+    switch (type) {
+    case PERF_LOST:
+    case PERF_COMM:
+    case PERF_EXIT:
+    case PERF_THROTTLE:
+    case PERF_UNTHROTTLE:
+    case PERF_FORK:
+    case PERF_AUX:
+    case PERF_ITRACE_START:
+    case PERF_LOST_SAMPLES:
+    case PERF_SWITCH:
+    case PERF_SWITCH_CPU_WIDE:
+    case PERF_AUX_OUTPUT_HW_ID:
+    case PERF_FINISHED_ROUND:
+    case PERF_TIME_CONV:
+    case PERF_FINISHED_INIT:
+        return record_size_min[type] + EXTENSION_MAX;
+    case PERF_MMAP:
+    case PERF_MMAP2:
+    case PERF_CGROUP:
+        return record_size_min[type] + 4096 + EXTENSION_MAX; /* PATH_MAX of Linux */
+    default:
+        return UINT16_MAX;
+    }
+}
+
 /* Returns true if a chain of plausible records begins at the start of the span. */
 static bool is_record_chain(const struct perf_span *span, bool is_end, bool is_big)
 {
@@ -84,6 +117,8 @@ static bool is_record_chain(const struct perf_span *span, bool is_end, bool is_b
             !perf_is_known_type(perf_u32(span->p + at, is_big)))
             return false;
         uint32_t type = perf_u32(span->p + at, is_big), size = perf_u16(span->p + at + 6, is_big);
+        if (size > get_size_limit(type))
+            return false;
         if (size > span->n - at)
             return !is_end && i > 0;
         if (type == PERF_HEADER_TRACING_DATA || type == PERF_AUXTRACE)

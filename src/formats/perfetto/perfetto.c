@@ -7,6 +7,7 @@
  * sources. */
 #include "base/status.h"
 #include "formats/perfetto/perfetto.h"
+#include "model/reader.h"
 
 #define SECOND INT64_C(1000000000)
 #define CHUNK 256
@@ -291,7 +292,7 @@ static void perfetto_free_writer(struct ttr_writer *out)
 static const struct format_writer writer = {
     .losses = losses,
     .losses_n = LOSS_COUNT,
-    .wants_order = true,
+    .ordered_kinds = READER_ANY_KIND,
     .wants_symbols = true,
     .state_size = sizeof(struct perfetto),
     .create = perfetto_create,

@@ -20,8 +20,7 @@
 /* number of ranks for which a sort key has bits above the index */
 #define RANKS ((UINT64_MAX >> INDEX_BITS) - 1)
 #define SPAN_MAX (RANKS / 4)
-#define DIGIT_BITS 11u
-#define DIGITS (1u << DIGIT_BITS)
+#define DIGIT_BITS_MAX 11u
 
 struct batch_input {
     uint64_t bound; /* lower bound of the ranks of the events not yet read */
@@ -270,39 +269,38 @@ static void collect_keys(struct batch_merge *merge)
     merge->returned = 0;
 }
 
-/* Sorts by 22 bits of the keys, from bit `shift` on: two passes of 11 bits, lower digit first. */
-static void sort_digits(struct batch_merge *merge, unsigned shift)
+/* Sorts by `bits` bits of the keys, from bit `shift` on, at most DIGIT_BITS_MAX. */
+static void sort_digit(struct batch_merge *merge, unsigned shift, unsigned bits)
 {
     uint64_t *const keys = merge->keys, *const to = merge->spare;
     const size_t n = merge->keys_n;
-    uint32_t low[DIGITS] = {0}, high[DIGITS] = {0}, low_at = 0, high_at = 0;
+    const uint64_t mask = (UINT64_C(1) << bits) - 1;
+    uint32_t place[1u << DIGIT_BITS_MAX], at = 0;
+    memset(place, 0, sizeof place[0] << bits);
 #pragma GCC unroll 4
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t digits = keys[i] >> shift;
-        low[digits & (DIGITS - 1)]++;
-        high[digits >> DIGIT_BITS & (DIGITS - 1)]++;
-    }
-    for (size_t i = 0; i < DIGITS; i++) {
-        const uint32_t lows = low[i], highs = high[i];
-        low[i] = low_at;
-        high[i] = high_at;
-        low_at += lows;
-        high_at += highs;
+    for (size_t i = 0; i < n; i++)
+        place[keys[i] >> shift & mask]++;
+    for (size_t i = 0; i <= mask; i++) {
+        const uint32_t count = place[i];
+        place[i] = at;
+        at += count;
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < n; i++)
-        to[low[keys[i] >> shift & (DIGITS - 1)]++] = keys[i];
-#pragma GCC unroll 4
-    for (size_t i = 0; i < n; i++)
-        keys[high[to[i] >> (shift + DIGIT_BITS) & (DIGITS - 1)]++] = to[i];
+        to[place[keys[i] >> shift & mask]++] = keys[i];
+    merge->keys = to;
+    merge->spare = keys;
 }
 
-/* Sorts by rank, the bits above INDEX_BITS. */
+/* Sorts by rank, the bits above INDEX_BITS: as few digits as possible, of about equal size. */
 static void sort_keys(struct batch_merge *merge)
 {
-    for (unsigned shift = INDEX_BITS; shift < 64 && merge->key_most >> shift;
-         shift += 2 * DIGIT_BITS)
-        sort_digits(merge, shift);
+    const uint64_t most = merge->key_most >> INDEX_BITS;
+    const unsigned used = most ? 64u - (unsigned)__builtin_clzll(most) : 0;
+    const unsigned digits = (used + DIGIT_BITS_MAX - 1) / DIGIT_BITS_MAX;
+    for (unsigned i = 0; i < digits; i++)
+        sort_digit(merge, INDEX_BITS + i * used / digits,
+                   (i + 1) * used / digits - i * used / digits);
 }
 
 /* Adapts the length of the next window to the number of events in this one: longer after few,
