@@ -235,10 +235,10 @@ bool leaf_group_finish(struct leaf *leaf)
         if (!leaf_values_finish(leaf, &leaf->values[i]))
             return false;
     /* Compute percentiles here, since an inexact result makes SQLite run the statement. */
-    for (uint32_t i = 0; i < leaf->aggregates_n; i++)
-        for (size_t g = 0; leaf->aggregates[i].function == LEAF_PERCENTILE && g < leaf->groups_n;
-             g++)
-            leaf->aggregates[i].integer[g] = leaf_percentile(leaf, &leaf->aggregates[i], g);
+    for (size_t g = 0; leaf->values_n > 0 && g < leaf->groups_n; g++)
+        for (uint32_t i = 0; i < leaf->aggregates_n; i++)
+            if (leaf->aggregates[i].function == LEAF_PERCENTILE)
+                leaf->aggregates[i].integer[g] = leaf_percentile(leaf, &leaf->aggregates[i], g);
     return !leaf->is_sorted || leaf->keys_n == 0 || sort_groups(leaf);
 }
 

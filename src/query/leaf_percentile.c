@@ -140,16 +140,20 @@ static double real_value(const struct leaf *leaf, const struct leaf_values *valu
 
 int64_t leaf_percentile(struct leaf *leaf, const struct leaf_aggregate *aggregate, size_t group)
 {
-    const struct leaf_values *values = &leaf->values[aggregate->values];
-    int64_t *list = values->value + values->start[group];
-    const size_t n = values->start[group + 1] - values->start[group];
+    struct leaf_values *values = &leaf->values[aggregate->values];
+    const size_t start = values->start[group];
+    int64_t *list = values->value + start;
+    const size_t n = values->start[group + 1] - start;
     if (n == 0)
         return TTR_STORE_NULL;
     /* As query_functions.c: interpolates between neighbours. */
     const double at = aggregate->percent / 100 * (double)(n - 1);
     const size_t low = (size_t)at;
     const double part = at - (double)low;
-    select_value(list, 0, (ptrdiff_t)n - 1, (ptrdiff_t)low);
+    const bool is_after = values->selected >= start && values->selected <= start + low;
+    select_value(list, is_after ? (ptrdiff_t)(values->selected - start) : 0, (ptrdiff_t)n - 1,
+                 (ptrdiff_t)low);
+    values->selected = start + low;
     int64_t next = list[low];
     if (low + 1 < n) {
         next = list[low + 1];

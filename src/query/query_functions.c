@@ -92,8 +92,11 @@ static void step_histogram(sqlite3_context *context, int n, sqlite3_value **valu
         return;
     const double number = sqlite3_value_double(value[0]);
     unsigned bin = 0;
-    for (double end = 1; bin < BINS_MAX - 1 && number >= end; end *= 2)
+    double end = 1;
+    while (bin < BINS_MAX - 1 && number >= end) {
         bin++;
+        end *= 2;
+    }
     if (number < 0)
         histogram->below++;
     else

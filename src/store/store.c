@@ -326,7 +326,7 @@ static void note_times(ttr_store *store, const ttr_batch *batch)
 
 static bool add_batch(ttr_store *store, const ttr_batch *batch)
 {
-    store_memory_step(&store->memory, batch->n * BYTES_PER_EVENT);
+    store_memory_step(&store->memory, (size_t)batch->n * BYTES_PER_EVENT);
     if (!store_add_events(store, batch) || (store->has_slices && !store_add_slices(store, batch)) ||
         (!store->has_slices && store->has_track_numbers &&
          !store_number_slice_tracks(store, batch)))

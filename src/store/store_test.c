@@ -98,7 +98,7 @@ static void check_same(const ttr_store *store, const ttr_store *expected)
     }
 }
 
-static void real_that_is_no_number_is_null(void **state)
+static void nan_is_null(void **state)
 {
     (void)state;
     double value = 1.5;
@@ -710,7 +710,7 @@ static void file_over_the_limit_is_not_saved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_that_is_no_number_is_null),
+        cmocka_unit_test(nan_is_null),
         cmocka_unit_test_setup_teardown(begins_and_ends_become_nested_slices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(spans_that_come_at_their_end_are_nested, set_up, tear_down),
         cmocka_unit_test_setup_teardown(slices_are_equal_if_they_are_copied_or_moved, set_up,

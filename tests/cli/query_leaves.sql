@@ -87,3 +87,5 @@ SELECT DISTINCT depth, parent_id / 100, utid FROM slice
 SELECT DISTINCT id / 1100, id / 1300, depth FROM slice WHERE id > 5
 SELECT id / 1100, id > 1050, id > 1060 AND name < 'f', count(*), min(ts) FROM slice GROUP BY 1, 2, 3
 SELECT id, name, depth, count(*) FROM slice GROUP BY 3, 2, 1
+SELECT name, percentile(dur, 50), percentile(dur, 99), percentile(dur, 1), percentile(dur, 0), percentile(dur, 100), median(dur), percentile(ts, 50) FROM slice GROUP BY 1
+SELECT percentile(dur, 99), percentile(dur, 10), percentile(dur, 95), percentile(dur, 95) FROM slice
