@@ -43,7 +43,9 @@ bool leaf_values_add(struct leaf *leaf, struct leaf_values *values, const uint32
         groups = kept_groups;
     }
     const int64_t *from = leaf_evaluate(leaf, values->op, block, buffer);
-    if (!grow((void **)&values->value, &values->capacity, values->n + block->n,
+    if (!query_fits(leaf->program.query,
+                    2 * (values->n + block->n) * (sizeof *values->value + sizeof *values->group)) ||
+        !grow((void **)&values->value, &values->capacity, values->n + block->n,
               sizeof *values->value) ||
         (leaf->keys_n && !grow((void **)&values->group, &values->group_capacity,
                                values->n + block->n, sizeof *values->group)))
