@@ -98,7 +98,8 @@ run_clang_tidy()
 {
     set -o pipefail
     build clang -t recompact >/dev/null
-    list_sources | xargs -n 4 -P "$(nproc)" clang-tidy-14 --quiet --config-file=tools/clang-tidy -p build-check-clang 2>&1 |
+    # self_zones.c is compiled with -Dself_zones=true only.
+    list_sources | grep -vx src/base/self_zones.c | xargs -n 4 -P "$(nproc)" clang-tidy-14 --quiet --config-file=tools/clang-tidy -p build-check-clang 2>&1 |
         sed '/^[0-9]* warnings\{0,1\} generated\.$/d'
 }
 
