@@ -113,7 +113,8 @@ static int choose_output_format(struct work *work)
                              "%s cannot be written while events come: record FXT, then use "
                              "\"tracetta convert\"",
                              format);
-    if (strcmp(output, "-") == 0 && convert_is_folder(format))
+    /* Folders of perf.data are read, and one file is written. */
+    if (strcmp(output, "-") == 0 && convert_is_folder(format) && strcmp(format, "perf") != 0)
         return report_misuse(call->command->name,
                              "a %s trace is a folder: use -o FOLDER instead of -o -", format);
     if (strcmp(output, "-") == 0) {
