@@ -144,10 +144,10 @@ int64_t leaf_percentile(struct leaf *leaf, const struct leaf_aggregate *aggregat
 {
     struct leaf_values *values = &leaf->values[aggregate->values];
     const size_t start = values->start[group];
-    int64_t *list = values->value + start;
     const size_t n = values->start[group + 1] - start;
     if (n == 0)
         return TTR_STORE_NULL;
+    int64_t *list = values->value + start;
     /* As query_functions.c: interpolates between neighbours. */
     const double at = aggregate->percent / 100 * (double)(n - 1);
     const size_t low = (size_t)at;
