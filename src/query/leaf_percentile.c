@@ -43,7 +43,9 @@ bool leaf_values_add(struct leaf *leaf, struct leaf_values *values, const uint32
         groups = kept_groups;
     }
     const int64_t *from = leaf_evaluate(leaf, values->op, block, buffer);
-    if (!grow((void **)&values->value, &values->capacity, values->n + block->n,
+    if (!query_fits(leaf->program.query,
+                    2 * (values->n + block->n) * (sizeof *values->value + sizeof *values->group)) ||
+        !grow((void **)&values->value, &values->capacity, values->n + block->n,
               sizeof *values->value) ||
         (leaf->keys_n && !grow((void **)&values->group, &values->group_capacity,
                                values->n + block->n, sizeof *values->group)))
@@ -142,10 +144,10 @@ int64_t leaf_percentile(struct leaf *leaf, const struct leaf_aggregate *aggregat
 {
     struct leaf_values *values = &leaf->values[aggregate->values];
     const size_t start = values->start[group];
-    int64_t *list = values->value + start;
     const size_t n = values->start[group + 1] - start;
     if (n == 0)
         return TTR_STORE_NULL;
+    int64_t *list = values->value + start;
     /* As query_functions.c: interpolates between neighbours. */
     const double at = aggregate->percent / 100 * (double)(n - 1);
     const size_t low = (size_t)at;

@@ -78,11 +78,15 @@ static uint8_t get_number_width(uint64_t range)
 }
 
 /* Stores each value minus the base of the block, plus 1 if the block has NULLs; NULL is 0. */
-#define ENCODE(type)                                                                      \
-    do {                                                                                  \
-        type *to = block->data;                                                           \
-        for (size_t i = 0; i < STORE_BLOCK; i++)                                          \
-            to[i] = values[i] == TTR_STORE_NULL ? 0 : (type)((uint64_t)values[i] - base); \
+#define ENCODE(type)                                                                          \
+    do {                                                                                      \
+        type *to = block->data;                                                               \
+        if (!block->has_null)                                                                 \
+            for (size_t i = 0; i < STORE_BLOCK; i++)                                          \
+                to[i] = (type)((uint64_t)values[i] - base);                                   \
+        else                                                                                  \
+            for (size_t i = 0; i < STORE_BLOCK; i++)                                          \
+                to[i] = values[i] == TTR_STORE_NULL ? 0 : (type)((uint64_t)values[i] - base); \
     } while (0)
 
 static void encode_block(const struct column_block *block, const int64_t *values)
@@ -110,6 +114,24 @@ struct range {
     int64_t low, high;
 };
 
+/* Extends a range by the values of a block. Returns true if one of them is NULL. */
+static bool extend_range(struct range *range, const int64_t *values)
+{
+    int64_t low = range->low, high = range->high;
+    for (size_t i = 0; i < STORE_BLOCK; i++) {
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+    const bool has_null = low == TTR_STORE_NULL; /* the lowest number */
+    if (has_null) {
+        low = range->low;
+        for (size_t i = 0; i < STORE_BLOCK; i++)
+            low = values[i] != TTR_STORE_NULL && values[i] < low ? values[i] : low;
+    }
+    *range = (struct range){low, high};
+    return has_null;
+}
+
 /* Chooses the base and width of a block that has the values and at least a range, and room for
  * them. The room that the block has is kept if it is enough. Returns false if memory is exhausted.
  */
@@ -117,15 +139,7 @@ static bool shape_block(struct block_pool *pool, struct column_block *block, con
                         struct range range)
 {
     const uint8_t old_width = block->width;
-    bool has_null = false;
-    for (size_t i = 0; i < STORE_BLOCK; i++) {
-        const int64_t value = values[i];
-        has_null |= value == TTR_STORE_NULL;
-        if (value != TTR_STORE_NULL && value < range.low)
-            range.low = value;
-        if (value > range.high)
-            range.high = value;
-    }
+    const bool has_null = extend_range(&range, values);
     const bool is_empty = range.low > range.high;
     const uint64_t most = is_empty ? 0 : (uint64_t)range.high - (uint64_t)range.low + has_null;
     block->base = is_empty ? 0 : range.low;
@@ -178,6 +192,18 @@ bool column_make_room(struct column *column)
     if (!column->tail)
         column->tail = alloc_zero(column->pool->alloc, column->tail_rows, sizeof *column->tail);
     return column->tail != NULL;
+}
+
+int64_t *column_extend(struct column *column, uint32_t *n)
+{
+    if ((column->tail_n == STORE_BLOCK || !column->tail) && !column_make_room(column))
+        return NULL;
+    const uint32_t room = STORE_BLOCK - column->tail_n;
+    int64_t *const to = column->tail + column->tail_n;
+    *n = *n < room ? *n : room;
+    column->tail_n += *n;
+    column->rows += *n;
+    return to;
 }
 
 bool column_append_all(struct column *column, const int64_t *values, size_t n)

@@ -68,6 +68,10 @@ TTR_MUST static inline bool column_append(struct column *column, int64_t value)
     return true;
 }
 
+/* Appends room for up to *n values, and sets *n to their number. Returns the room, which the caller
+ * fills, or NULL if memory is exhausted. The column is wanted, and does not change. */
+TTR_MUST int64_t *column_extend(struct column *column, uint32_t *n);
+
 /* Appends n values. */
 TTR_MUST bool column_append_all(struct column *column, const int64_t *values, size_t n);
 

@@ -164,6 +164,7 @@ ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *er
         const struct alloc *alloc = store->alloc = &store->memory.alloc;
         store->first = INT64_MAX;
         store->last = TTR_STORE_NULL;
+        store->latest = INT64_MIN;
         pair_map_init(&store->track_ids, alloc);
         pair_map_init(&store->counter_ids, alloc);
         store_states_init(store);
@@ -299,14 +300,28 @@ static bool add_event(ttr_store *store, const ttr_event *event)
          !store_add_counter(store, event)) ||
         (store->has_states && is_scheduling(event) && !store_add_state(store, event)))
         return false;
-    store->is_disordered |= store->events > 0 && event->time < store->latest;
-    store->latest = event->time;
-    if (!(event->flags & TTR_EVENT_NO_TIME)) {
-        store->first = event->time < store->first ? event->time : store->first;
-        store->last = event->time > store->last ? event->time : store->last;
-    }
     store->events++;
     return true;
+}
+
+/* Notes the range and the order of the times. */
+static void note_times(ttr_store *store, const ttr_batch *batch)
+{
+    int64_t latest = store->latest, first = store->first, last = store->last;
+    bool is_disordered = false;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        is_disordered |= event->time < latest;
+        latest = event->time;
+        if (event->flags & TTR_EVENT_NO_TIME)
+            continue;
+        first = latest < first ? latest : first;
+        last = latest > last ? latest : last;
+    }
+    store->latest = latest;
+    store->first = first;
+    store->last = last;
+    store->is_disordered |= is_disordered;
 }
 
 static bool add_batch(ttr_store *store, const ttr_batch *batch)
@@ -316,6 +331,12 @@ static bool add_batch(ttr_store *store, const ttr_batch *batch)
         (!store->has_slices && store->has_track_numbers &&
          !store_number_slice_tracks(store, batch)))
         return false;
+    note_times(store, batch);
+    if (!store->has_event_tables && store->classes_n == 0 && !store->has_classes &&
+        !store->has_samples && !store->has_counters && !store->has_states) {
+        store->events += batch->n;
+        return true;
+    }
     for (uint32_t i = 0; i < batch->n; i++)
         if (!add_event(store, ttr_batch_at(batch, i)))
             return false;

@@ -184,8 +184,8 @@ static bool subtract_child(struct column *self, uint32_t row, int64_t dur)
     return left == TTR_STORE_NULL || column_set(self, row, left > dur ? left - dur : 0);
 }
 
-/* Returns the number of slices that were read before the end of a slice; 0 if it was not kept. */
-static uint32_t find_read_before(const struct slice_ends *ends, uint32_t read_row)
+/* Returns the index of the first kept end of a row or a later one. */
+static size_t find_end(const struct slice_ends *ends, uint32_t read_row)
 {
     size_t low = 0, high = ends->n;
     while (low < high) {
@@ -195,7 +195,28 @@ static uint32_t find_read_before(const struct slice_ends *ends, uint32_t read_ro
         else
             high = middle;
     }
-    return low < ends->n && ends->items[low].row == read_row ? ends->items[low].read_before : 0;
+    return low;
+}
+
+/* Returns the number of slices that were read before the end of a slice; 0 if it was not kept. */
+static uint32_t find_read_before(const struct slice_ends *ends, uint32_t read_row)
+{
+    const size_t i = find_end(ends, read_row);
+    return i < ends->n && ends->items[i].row == read_row ? ends->items[i].read_before : 0;
+}
+
+/* Returns the ends of n slices, and possibly of others. */
+static struct slice_ends select_ends(const struct slice_ends *ends, const uint32_t *rows, size_t n)
+{
+    uint32_t low = UINT32_MAX, high = 0;
+    if (ends->n == 0)
+        return (struct slice_ends){0};
+    for (size_t i = 0; i < n; i++) {
+        low = rows[i] < low ? rows[i] : low;
+        high = rows[i] > high ? rows[i] : high;
+    }
+    const size_t from = find_end(ends, low);
+    return (struct slice_ends){.items = ends->items + from, .n = find_end(ends, high + 1) - from};
 }
 
 /* Returns the rows, in order of reading, of n slices from a row on. */
@@ -211,7 +232,6 @@ static void get_read_rows(const struct nesting *nesting, uint64_t row, size_t n,
 /* Nests n slices from a row on: the values of a block. */
 static bool nest_block(struct nesting *nesting, uint64_t row, size_t n)
 {
-    const struct slice_ends *ends = &nesting->sorted->ends;
     struct column *self = &nesting->columns[SLICE_SELF];
     int64_t ts[STORE_BLOCK], dur[STORE_BLOCK], track[STORE_BLOCK], depth[STORE_BLOCK],
         parent[STORE_BLOCK];
@@ -220,6 +240,7 @@ static bool nest_block(struct nesting *nesting, uint64_t row, size_t n)
     column_read(&nesting->columns[SLICE_DUR], row, n, dur);
     column_read(&nesting->columns[SLICE_TRACK], row, n, track);
     get_read_rows(nesting, row, n, read_rows);
+    const struct slice_ends ends = select_ends(&nesting->sorted->ends, read_rows, n);
     for (size_t i = 0; i < n; i++) {
         uint32_t *top = &nesting->tops[track[i]];
         const struct next_slice next = {ts[i], dur[i], read_rows[i]};
@@ -233,8 +254,8 @@ static bool nest_block(struct nesting *nesting, uint64_t row, size_t n)
         if (!column_append(self, dur[i] < 0 ? TTR_STORE_NULL : dur[i]) ||
             (outer && dur[i] > 0 && !subtract_child(self, outer->row, dur[i])))
             return false;
-        if (ends->n)
-            slice.read_before = find_read_before(ends, read_rows[i]);
+        if (ends.n)
+            slice.read_before = find_read_before(&ends, read_rows[i]);
         if ((dur[i] != 0 || slice.read_before) && !push_slice(nesting, top, slice))
             return false;
     }

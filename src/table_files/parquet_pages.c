@@ -14,7 +14,7 @@
 #include "table_files/thrift.h"
 
 #define DICTIONARY_MAX 32768u
-#define RANGE_BYTES_MAX 64u /* texts in statistics are not longer */
+#define RANGE_BYTES_MAX 64u /* maximum length of a text in statistics; others leave them out */
 
 enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
 
