@@ -63,8 +63,8 @@ static void print_separator(const struct live_query *live)
         (void)putchar('\n');
 }
 
-/* Runs the statement over the oldest store. A column of a table of events may be missing until the
- * first event comes: `is_last` reports that, otherwise the statement runs again later. */
+/* Runs the statement over the oldest store. A table of events or its column may be missing until
+ * the first event comes: `is_last` reports that, otherwise the statement runs again later. */
 static int print_answer(struct live_query *live, bool is_last)
 {
     ttr_error error = {0};
@@ -78,7 +78,7 @@ static int print_answer(struct live_query *live, bool is_last)
         return outcome;
     live->work.query = session->query;
     ttr_result *result = session->library->prepare(session->query, live->sql, NULL, &error);
-    if (result || is_last || !strstr(error.text, "no such column")) {
+    if (result || is_last || !strstr(error.text, "no such ")) {
         session->library->free(result);
         print_separator(live);
         live->work.has_no_heads = live->answers++ > 0;
