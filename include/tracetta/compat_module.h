@@ -15,17 +15,19 @@ extern "C" {
 
 enum ttr_trace_category_ids { ttr_trace_category_compat, ttr_trace_categories_n };
 
-extern const struct ttr_trace_category ttr_trace_categories[2];
-TTR_TRACE_WEAK_ const struct ttr_trace_category ttr_trace_categories[2] = {
+/* The attributes are in declarations: in C++ they would come too late in the definition of a
+ * constant. */
+extern TTR_TRACE_WEAK_ const struct ttr_trace_category ttr_trace_categories[2];
+extern TTR_TRACE_WEAK_ volatile uint8_t ttr_trace_enabled[TTR_TRACE_PAGE];
+extern TTR_TRACE_WEAK_ struct ttr_trace_module ttr_trace_compat_module;
+extern TTR_TRACE_WEAK_ int ttr_trace_compat_files; /* files that have entered */
+
+const struct ttr_trace_category ttr_trace_categories[2] = {
     {"compat", "events of macros of another library"}, {NULL, NULL}};
-extern volatile uint8_t ttr_trace_enabled[TTR_TRACE_PAGE];
-TTR_TRACE_WEAK_ __attribute__((
-    aligned(TTR_TRACE_PAGE))) volatile uint8_t ttr_trace_enabled[TTR_TRACE_PAGE] = {0};
-extern struct ttr_trace_module ttr_trace_compat_module;
-TTR_TRACE_WEAK_ struct ttr_trace_module ttr_trace_compat_module = {ttr_trace_enabled,
-                                                                   ttr_trace_categories, NULL, 0};
-extern int ttr_trace_compat_files;
-TTR_TRACE_WEAK_ int ttr_trace_compat_files = 0; /* files that have entered */
+__attribute__((aligned(TTR_TRACE_PAGE))) volatile uint8_t ttr_trace_enabled[TTR_TRACE_PAGE] = {0};
+struct ttr_trace_module ttr_trace_compat_module = {ttr_trace_enabled, ttr_trace_categories, NULL,
+                                                   0};
+int ttr_trace_compat_files = 0;
 
 __attribute__((constructor, unused)) static void ttr_trace_compat_enter(void)
 {

@@ -23,7 +23,8 @@
  * trace format (FXT) into a ring buffer of its own, without locks.  A manager ("tracetta record")
  * reads the rings through shared memory; without a manager, ttr_trace_start_file writes them to a
  * file.  A disabled trace point costs one load and one branch, and its arguments are not computed.
- * With TTR_TRACE_DISABLE defined before this header all macros compile to nothing.
+ * With TTR_TRACE_DISABLE defined before this header all macros compile to nothing, functions do
+ * nothing, and the library is not needed.
  *
  * Ownership: category names, event names and argument names must be static texts.  Texts of
  * arguments are copied (at most 4,096 bytes).  Threads: every function and macro may be used by any
@@ -249,14 +250,7 @@ TTR_TRACE_API_ void ttr_trace_site_write(ttr_trace_site *site, uint64_t time, ui
 #endif
 
 #ifdef TTR_TRACE_DISABLE
-#undef TTR_ZONE_ARG
-#define TTR_ZONE_ARG(name, value) ((void)0)
-#undef TTR_ZONE_ARG_TEXT
-#define TTR_ZONE_ARG_TEXT(name, text, n) ((void)0)
-#undef TTR_BLOB
-#define TTR_BLOB(category, name, bytes, n) ((void)0)
-#undef TTR_OBJECT
-#define TTR_OBJECT(category, pointer, name) ((void)0)
+#include "trace_disabled.h"
 #endif
 
 #endif

@@ -117,6 +117,10 @@ struct ttr_trace_thread {
 
 TTR_TRACE_API_ extern __thread struct ttr_trace_thread ttr_trace_thread
     __attribute__((tls_model("initial-exec")));
+/* True while the thread has the lock of the library, or waits for it.  An event that it records
+ * then, in a replacement of malloc, would be counted as lost. */
+TTR_TRACE_API_ extern __thread volatile bool ttr_trace_is_inside
+    __attribute__((tls_model("initial-exec")));
 TTR_TRACE_API_ extern bool ttr_trace_uses_tsc; /* ticks are of the processor's time stamp counter */
 TTR_TRACE_API_ extern uint64_t ttr_trace_zone_min_ticks; /* shorter zones are left out */
 

@@ -36,7 +36,7 @@ static inline uint32_t zero_mask_32(const uint8_t *p)
 
 /* Returns a word in which the highest bit of the lowest zero byte is set. Bits above it may be set
  * too, because the subtraction borrows. */
-static inline uint64_t zero_marks_8(uint64_t bytes)
+static inline uint64_t mark_zero_bytes(uint64_t bytes)
 {
     return (bytes - UINT64_C(0x0101010101010101)) & ~bytes & UINT64_C(0x8080808080808080);
 }
@@ -72,7 +72,7 @@ static inline const uint8_t *find_zero(const uint8_t *from, const uint8_t *p, co
         return zeros ? p + __builtin_ctz(zeros) : NULL;
     if (p < end && end - p <= 8 && end - from >= 8) {
         const unsigned before = (unsigned)(8 - (end - p)) * 8;
-        marks = zero_marks_8(load_u64le(end - 8) >> before | ~(UINT64_MAX >> before));
+        marks = mark_zero_bytes(load_u64le(end - 8) >> before | ~(UINT64_MAX >> before));
         return marks ? p + __builtin_ctzll(marks) / 8 : NULL;
     }
     return p < end ? memchr(p, 0, (size_t)(end - p)) : NULL;

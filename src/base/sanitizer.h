@@ -23,4 +23,21 @@ static inline void sanitizer_mark_written(const void *bytes, size_t n)
 #endif
 }
 
+/* Disables checks of memcmp and the like in this thread, because the library that is called next
+ * passes them bytes that it has written itself. */
+static inline void sanitizer_enter_library(void)
+{
+#ifdef TRACETTA_HAS_MSAN
+    __msan_scoped_disable_interceptor_checks();
+#endif
+}
+
+/* Enables them again. */
+static inline void sanitizer_leave_library(void)
+{
+#ifdef TRACETTA_HAS_MSAN
+    __msan_scoped_enable_interceptor_checks();
+#endif
+}
+
 #endif

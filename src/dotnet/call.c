@@ -151,7 +151,7 @@ static void call_poll(const struct call *call)
     if (waits[n].fd < 0 && call->target->listener < 0 && left > RETRY_MS)
         left = RETRY_MS;
     (void)poll(waits, (nfds_t)(n + 1), (int)(left < INT32_MAX ? left : INT32_MAX));
-    target_serve(call->target);
+    target_accept_connections(call->target);
 }
 
 ttr_status call_run_blocking(struct call *call, ttr_error *error)

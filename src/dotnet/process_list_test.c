@@ -7,6 +7,7 @@
 
 #include <tracetta/collect.h>
 
+#include "base/sanitizer.h"
 #include "support/support.h"
 
 /* Replaces readdir() of the C library: from the fails_at-th listed directory on, it fails with EIO.
@@ -26,7 +27,12 @@ struct dirent *readdir(DIR *directory)
         errno = EIO;
         return NULL;
     }
-    return real_readdir(directory);
+    struct dirent *entry = real_readdir(directory);
+    if (entry) { /* as in tests/support/failing_readdir.c */
+        sanitizer_mark_written(&entry->d_reclen, sizeof entry->d_reclen);
+        sanitizer_mark_written(entry, entry->d_reclen);
+    }
+    return entry;
 }
 
 static void expect_listing_error(unsigned folder, const char *text)

@@ -175,7 +175,7 @@ ttr_status ttr_dotnet_read(ttr_dotnet_session *session, void *to, size_t n, unsi
     if (session->has_ended)
         return TTR_END;
     for (;;) {
-        target_serve(session->target);
+        target_accept_connections(session->target);
         ttr_error stopping;
         ttr_status stopped = advance_stop(session, &stopping);
         ttr_status status = receive_stream(session, to, n, got_bytes);

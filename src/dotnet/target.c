@@ -182,7 +182,7 @@ static const struct guest *find_free_guest(const ttr_dotnet *target)
     return found;
 }
 
-void target_serve(ttr_dotnet *target)
+void target_accept_connections(ttr_dotnet *target)
 {
     const struct guest *free_guest;
     while (target->listener >= 0 && (free_guest = find_free_guest(target))) {
@@ -241,7 +241,7 @@ static ttr_status fail_connect(const char *path, int reason, ttr_error *error)
 ttr_status target_connect(ttr_dotnet *target, int *fd, ttr_error *error)
 {
     if (target->listener >= 0) {
-        target_serve(target);
+        target_accept_connections(target);
         *fd = target->spare;
         target->spare = -1;
         return *fd >= 0 ? TTR_OK : TTR_AGAIN;
@@ -258,7 +258,7 @@ ttr_status ttr_dotnet_wait(ttr_dotnet *target, unsigned limit_ms, ttr_error *err
     (void)error;
     while (target->listener >= 0 && target->spare < 0) {
         struct pollfd waits[TARGET_WAITS];
-        target_serve(target);
+        target_accept_connections(target);
         uint64_t now = socket_now_ms();
         if (target->spare >= 0)
             break;

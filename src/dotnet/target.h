@@ -54,10 +54,10 @@ TTR_MUST ttr_status target_connect(ttr_dotnet *target, int *fd, ttr_error *error
 
 /* Accepts connections to the tool's socket and reads their advertise messages, without blocking.
  * Does nothing if the runtime listens. */
-void target_serve(ttr_dotnet *target);
+void target_accept_connections(ttr_dotnet *target);
 
-/* Fills `waits` (TARGET_WAITS entries) with the wake descriptor and all sockets that target_serve
- * handles. Returns their number. */
+/* Fills `waits` (TARGET_WAITS entries) with the wake descriptor and all sockets that
+ * target_accept_connections handles. Returns their number. */
 size_t target_poll_entries(const ttr_dotnet *target, struct pollfd *waits);
 
 /* Returns true if the caller's wake descriptor is readable. */

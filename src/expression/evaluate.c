@@ -354,7 +354,8 @@ static struct value call_text_function(struct expression *expression, const stru
         const struct value copy = copy_text(expression, before_zero(text), (ttr_text){"", 0});
         return copy.type == VALUE_TEXT
                    ? cut_text(copy.v.text, int32_of(&arguments[1]),
-                              node->children_n > 2 ? int32_of(&arguments[2]) : VALUE_TEXT_MAX * 2)
+                              node->children_n > 2 ? int32_of(&arguments[2])
+                                                   : VALUE_TEXT_MAX * INT64_C(2))
                    : copy;
     }
     }

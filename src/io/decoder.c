@@ -18,6 +18,8 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "base/sanitizer.h"
+
 enum {
     HEADER_MIN = 7, /* the shortest zstd or lz4 frame, in bytes */
     /* windowBits of inflateInit2 in zlib.h: largest window, gzip wrapper only */
@@ -204,7 +206,9 @@ static enum decode_result xz_step(void *state, struct decode_io *io)
     xz->avail_in = io->in_n;
     xz->next_out = io->out;
     xz->avail_out = io->out_n;
+    sanitizer_enter_library();
     lzma_ret result = lzma_code(xz, LZMA_RUN);
+    sanitizer_leave_library();
     advance_io(io, xz->avail_in, xz->avail_out);
     switch (result) {
     case LZMA_OK:

@@ -319,10 +319,11 @@ static void drop_many(const struct folder *folder)
     assert_int_equal(rmdir(in_place("many")), 0);
 }
 
-/* Factor for memory under ThreadSanitizer, which keeps shadow memory for each word. */
+/* Factor for memory under ThreadSanitizer and MemorySanitizer, which keep shadow memory for each
+ * word. */
 #define SHADOW 1
 #ifdef __has_feature
-#if __has_feature(thread_sanitizer)
+#if __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #undef SHADOW
 #define SHADOW 5
 #endif

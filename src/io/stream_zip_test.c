@@ -15,6 +15,7 @@
 
 #include "base/buffer.h"
 #include "base/endian.h"
+#include "base/sanitizer.h"
 #include "io/source.h"
 #include "support/support.h"
 
@@ -99,6 +100,7 @@ static void compress_to(struct buffer *to, int kind, const struct buffer *plain)
                          LZMA_OK);
     }
     assert_true(n <= room);
+    sanitizer_mark_written(at, n);
     buffer_commit(to, n);
 }
 

@@ -162,8 +162,8 @@ void layout_iter_begin(struct layout_iter *iter, const struct layout *layout,
 bool layout_iter_next(struct layout_iter *iter, ttr_field *field, const struct type **type);
 
 /* Writes up to `room` > 0 fields and returns their number, 0 at the end, and the type of the last
- * one. Returns fewer only at the end, after a field with several labels, or after a field whose
- * type has a role. */
+ * one. Returns fewer only at the end, or after a field that has several labels or a type with a
+ * role. */
 uint32_t layout_iter_read(struct layout_iter *iter, ttr_field *field, uint32_t room,
                           const struct type **type);
 

@@ -21,11 +21,11 @@ static uint16_t match_source(const struct symbol_copy *copy, uint16_t source)
 {
     const struct source_entry *sought = &copy->from->sources[source];
     ttr_text path = ttr_text_get(copy->from, sought->path);
-    for (uint16_t i = 0; i < copy->to->sources_n; i++) {
+    for (size_t i = 0; i < copy->to->sources_n; i++) {
         ttr_text other = ttr_text_get(copy->to, copy->to->sources[i].path);
         if (sought->format == copy->to->sources[i].format && path.n == other.n &&
             memcmp(path.p, other.p, path.n) == 0)
-            return i;
+            return (uint16_t)i;
     }
     return UINT16_MAX;
 }

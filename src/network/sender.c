@@ -103,7 +103,7 @@ static ttr_status wait_until_packet_is_due(struct ttr_sender *sender,
             status = check_head(sender, error);
         if (status == TTR_OK && !sender_should_continue(sender))
             status = sender_fail_cancelled(error);
-        struct timespec pause = {.tv_nsec = left_ns < SENDER_SLICE_MS * 1000000
+        struct timespec pause = {.tv_nsec = left_ns < SENDER_SLICE_MS * UINT64_C(1000000)
                                                 ? (long)left_ns
                                                 : SENDER_SLICE_MS * 1000000L};
         if (status == TTR_OK)

@@ -29,6 +29,9 @@ static bool reserve_groups(struct leaf *leaf, size_t n)
     const size_t old = leaf->groups_capacity, capacity = 2 * n + 64;
     if (n <= old)
         return true;
+    if (!query_fits(leaf->program.query,
+                    capacity * (leaf->keys_n + 3 * leaf->aggregates_n) * sizeof(int64_t)))
+        return false;
     for (uint32_t i = 0; i < leaf->keys_n; i++)
         if (!resize((void **)&leaf->keys[i].values, old, capacity, sizeof(int64_t)))
             return false;
@@ -235,10 +238,10 @@ bool leaf_group_finish(struct leaf *leaf)
         if (!leaf_values_finish(leaf, &leaf->values[i]))
             return false;
     /* Compute percentiles here, since an inexact result makes SQLite run the statement. */
-    for (uint32_t i = 0; i < leaf->aggregates_n; i++)
-        for (size_t g = 0; leaf->aggregates[i].function == LEAF_PERCENTILE && g < leaf->groups_n;
-             g++)
-            leaf->aggregates[i].integer[g] = leaf_percentile(leaf, &leaf->aggregates[i], g);
+    for (size_t g = 0; leaf->values_n > 0 && g < leaf->groups_n; g++)
+        for (uint32_t i = 0; i < leaf->aggregates_n; i++)
+            if (leaf->aggregates[i].function == LEAF_PERCENTILE)
+                leaf->aggregates[i].integer[g] = leaf_percentile(leaf, &leaf->aggregates[i], g);
     return !leaf->is_sorted || leaf->keys_n == 0 || sort_groups(leaf);
 }
 

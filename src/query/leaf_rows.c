@@ -69,6 +69,8 @@ static bool reserve_rows(struct leaf *leaf, size_t n)
     if (n <= leaf->rows_capacity)
         return true;
     const size_t capacity = 2 * n;
+    if (!query_fits(leaf->program.query, capacity * (1 + leaf->orders_n) * sizeof *leaf->rows))
+        return false;
     uint64_t *rows = realloc(leaf->rows, capacity * sizeof *rows);
     if (!rows)
         return false;

@@ -15,7 +15,7 @@
 #include "trace/trace_filter.h"
 
 #define MEMORY_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-#define FLAGS_SIZE (TRACE_MODULES_MAX * TRACE_PAGE)
+#define FLAGS_SIZE ((size_t)TRACE_MODULES_MAX * TRACE_PAGE)
 
 /* Makes sealed memory and maps it. Returns the descriptor, or -1. */
 static int create_shared_memory(const char *name, uint64_t size, uint8_t **memory)

@@ -216,6 +216,8 @@ static void full_rings_of_a_program_delay_no_other_program_or_thread(void **stat
     assert_int_equal(ttr_manager_run(scene.manager, 0, -1, &error), TTR_OK);
     ttr_manager_get_stats(scene.manager, &stats);
     assert_in_range(stats.events, FEW_EVENTS + 1, FEW_EVENTS + PASS_EVENTS);
+    for (unsigned i = 1; i < WIDE_THREADS; i++)
+        assert_int_equal(ttr_manager_run(scene.manager, 0, -1, &error), TTR_OK);
     __atomic_store_n(&scene.committed[MAY_END], 1, __ATOMIC_RELEASE);
     scene_serve(children, 2);
     scene_close(&stats);

@@ -64,7 +64,7 @@ static void close_session(pid_t child, ttr_manager_stats *stats)
 static void run_controlled(void *(*control)(void *))
 {
     pthread_t thread;
-    void *failed;
+    void *failed = NULL;
     ttr_error error;
     assert_int_equal(pthread_create(&thread, NULL, control, NULL), 0);
     while (pthread_tryjoin_np(thread, &failed) != 0)
@@ -274,7 +274,7 @@ static void late_answer_is_not_read_as_that_of_the_next_request(void **state)
     ttr_session *session = ttr_session_open((uint64_t)getpid(), &error);
     assert_non_null(session);
     pthread_t thread;
-    void *failed;
+    void *failed = NULL;
     assert_int_equal(pthread_create(&thread, NULL, answer_late, &fd), 0);
     assert_int_equal(ttr_session_stop(session, &error), TTR_OK);
     ttr_session_close(session);

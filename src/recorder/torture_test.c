@@ -55,9 +55,10 @@ static void every_event_of_12_threads_is_accounted_for(enum ttr_manager_mode mod
     scene_serve(children, 3);
     scene_close(&stats);
     const struct scene_reading reading = scene_read();
-    uint64_t gaps = 0, unseen = 0;
+    uint64_t gaps = 0, gaps_inside = 0, unseen = 0;
     for (size_t i = 0; i < reading.threads_n; i++) {
         gaps += reading.thread[i].gaps;
+        gaps_inside += reading.thread[i].gaps - reading.thread[i].first;
         unseen += n - reading.thread[i].next;
     }
     assert_clean(&stats);
@@ -66,7 +67,8 @@ static void every_event_of_12_threads_is_accounted_for(enum ttr_manager_mode mod
     assert_int_equal(reading.events + reading.lost, 12 * n);
     assert_int_equal(reading.threads_n, 12);
     assert_int_equal(gaps + unseen, reading.lost);
-    assert_true(mode == TTR_MANAGER_STREAMING || gaps == 0);
+    /* Its first events are lost if a thread cannot lock the session in time to claim a ring. */
+    assert_true(mode == TTR_MANAGER_STREAMING || gaps_inside == 0);
 }
 
 static void streaming_mode_accounts_for_every_event(void **state)

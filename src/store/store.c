@@ -85,18 +85,21 @@ static bool add_class(ttr_store *store, const char *name)
 }
 
 /* Tables that need spans and instants, counters, and scheduling. */
-static const uint8_t slice_tables[] = {STORE_SLICE,         STORE_TRACK,     STORE_THREAD_TRACK,
-                                       STORE_PROCESS_TRACK, STORE_CPU_TRACK, STORE_FLOW};
+static const uint8_t slice_tables[] = {STORE_SLICE, STORE_FLOW};
 static const uint8_t counter_tables[] = {STORE_COUNTER,
                                          STORE_TRACK,
                                          STORE_COUNTER_TRACK,
                                          STORE_CPU_COUNTER_TRACK,
                                          STORE_THREAD_COUNTER_TRACK,
                                          STORE_PROCESS_COUNTER_TRACK};
-static const uint8_t track_tables[] = {
-    STORE_THREAD_TRACK,         STORE_PROCESS_TRACK,     STORE_CPU_TRACK,
-    STORE_COUNTER_TRACK,        STORE_CPU_COUNTER_TRACK, STORE_THREAD_COUNTER_TRACK,
-    STORE_PROCESS_COUNTER_TRACK};
+static const uint8_t track_tables[] = {STORE_TRACK,
+                                       STORE_THREAD_TRACK,
+                                       STORE_PROCESS_TRACK,
+                                       STORE_CPU_TRACK,
+                                       STORE_COUNTER_TRACK,
+                                       STORE_CPU_COUNTER_TRACK,
+                                       STORE_THREAD_COUNTER_TRACK,
+                                       STORE_PROCESS_COUNTER_TRACK};
 static const uint8_t sample_tables[] = {STORE_PERF_SAMPLE, STORE_STACK_CALLSITE, STORE_STACK_FRAME,
                                         STORE_STACK_SYMBOL, STORE_STACK_MAPPING};
 static const uint8_t state_tables[] = {STORE_SCHED, STORE_THREAD_STATE};
@@ -138,9 +141,9 @@ static bool add_tables(ttr_store *store, const ttr_store_options *options)
     store->has_classes =
         store->tables[STORE_CLASS].is_wanted || store->tables[STORE_FIELD].is_wanted;
     store->has_counters = is_any_wanted(store, counter_tables, sizeof counter_tables);
-    store->has_track_numbers = (store->has_slices || store->has_counters) &&
-                               (store_wants_column(store, "track_id") ||
-                                is_any_wanted(store, track_tables, sizeof track_tables));
+    store->has_track_numbers =
+        is_any_wanted(store, track_tables, sizeof track_tables) ||
+        ((store->has_slices || store->has_counters) && store_wants_column(store, "track_id"));
     store->has_states = is_any_wanted(store, state_tables, sizeof state_tables);
     for (size_t i = 0; options && options->names && options->names[i]; i++)
         if (!is_table_name(options->names[i]) && !add_class(store, options->names[i]))
@@ -161,6 +164,7 @@ ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *er
         const struct alloc *alloc = store->alloc = &store->memory.alloc;
         store->first = INT64_MAX;
         store->last = TTR_STORE_NULL;
+        store->latest = INT64_MIN;
         pair_map_init(&store->track_ids, alloc);
         pair_map_init(&store->counter_ids, alloc);
         store_states_init(store);
@@ -170,7 +174,7 @@ ttr_store *ttr_store_new(ttr *t, const ttr_store_options *options, ttr_error *er
         block_pool_init(&store->pool, alloc);
         block_pool_init(&store->ended_pool, alloc);
         if (store->fields && copy_wanted_columns(store, options ? options->columns : NULL) &&
-            add_tables(store, options))
+            add_tables(store, options) && store_slices_init(store))
             return store;
     }
     ttr_store_free(store);
@@ -191,8 +195,7 @@ void ttr_store_free(ttr_store *store)
     }
     alloc_free(alloc, store->classes, store->classes_capacity, sizeof *store->classes);
     alloc_free(alloc, store->class_of_name, store->class_of_name_n, sizeof *store->class_of_name);
-    alloc_free(alloc, store->slices, store->slices_capacity, sizeof *store->slices);
-    alloc_free(alloc, store->ends, store->ends_capacity, sizeof *store->ends);
+    store_slices_free(store);
     alloc_free(alloc, store->thread_tracks, store->thread_tracks_n, sizeof *store->thread_tracks);
     alloc_free(alloc, store->tracks, store->tracks_capacity, sizeof *store->tracks);
     alloc_free(alloc, store->counter_tracks, store->counter_tracks_capacity,
@@ -281,11 +284,6 @@ static bool add_to_class(ttr_store *store, const ttr_event *event)
     return !is_full && (!class || store_add_class_row(store, class, &original));
 }
 
-static bool is_flow(const ttr_event *event)
-{
-    return event->kind >= TTR_KIND_FLOW_BEGIN && event->kind <= TTR_KIND_FLOW_END;
-}
-
 static bool is_scheduling(const ttr_event *event)
 {
     return event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE ||
@@ -296,31 +294,49 @@ static bool add_event(ttr_store *store, const ttr_event *event)
 {
     if ((store->has_event_tables && !store_add_event(store, event)) ||
         (store->classes_n && !add_to_class(store, event)) ||
-        (store->has_slices && !store_add_slice(store, event)) ||
-        (store->has_flows && is_flow(event) && !store_add_flow(store, event)) ||
         (store->has_classes && !store_add_to_classes(store, event)) ||
         (store->has_samples && !store_add_sample(store, event)) ||
         (store->has_counters && event->kind == TTR_KIND_COUNTER &&
          !store_add_counter(store, event)) ||
-        (store->has_track_numbers && (!store->has_slices || is_flow(event)) &&
-         !store_number_slice_track(store, event)) ||
         (store->has_states && is_scheduling(event) && !store_add_state(store, event)))
         return false;
-    store->is_disordered |= store->events > 0 && event->time < store->latest;
-    store->latest = event->time;
-    if (!(event->flags & TTR_EVENT_NO_TIME)) {
-        store->first = event->time < store->first ? event->time : store->first;
-        store->last = event->time > store->last ? event->time : store->last;
-    }
     store->events++;
     return true;
 }
 
+/* Notes the range and the order of the times. */
+static void note_times(ttr_store *store, const ttr_batch *batch)
+{
+    int64_t latest = store->latest, first = store->first, last = store->last;
+    bool is_disordered = false;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        is_disordered |= event->time < latest;
+        latest = event->time;
+        if (event->flags & TTR_EVENT_NO_TIME)
+            continue;
+        first = latest < first ? latest : first;
+        last = latest > last ? latest : last;
+    }
+    store->latest = latest;
+    store->first = first;
+    store->last = last;
+    store->is_disordered |= is_disordered;
+}
+
 static bool add_batch(ttr_store *store, const ttr_batch *batch)
 {
-    store_memory_step(&store->memory, batch->n * BYTES_PER_EVENT);
-    if (!store_add_events(store, batch))
+    store_memory_step(&store->memory, (size_t)batch->n * BYTES_PER_EVENT);
+    if (!store_add_events(store, batch) || (store->has_slices && !store_add_slices(store, batch)) ||
+        (!store->has_slices && store->has_track_numbers &&
+         !store_number_slice_tracks(store, batch)))
         return false;
+    note_times(store, batch);
+    if (!store->has_event_tables && store->classes_n == 0 && !store->has_classes &&
+        !store->has_samples && !store->has_counters && !store->has_states) {
+        store->events += batch->n;
+        return true;
+    }
     for (uint32_t i = 0; i < batch->n; i++)
         if (!add_event(store, ttr_batch_at(batch, i)))
             return false;

@@ -10,70 +10,14 @@
 
 #include "base/alloc.h"
 #include "base/pair_map.h"
+#include "store/column.h"
 #include "store/store_memory.h"
+#include "store/store_slices.h"
 #include "store/store_states.h"
 
-#define STORE_BLOCK 1024u
 #define STORE_COLUMNS_MAX 512u
 #define TRACKS_MAX (UINT32_MAX / 2 - 1) /* of slices, and as many of counters */
 #define FIELDS_CACHED 32u               /* fields of an event class with known columns */
-
-/* --- Columns (column.c) --- */
-
-/* Memory of blocks, from chunks that are freed together. */
-struct block_pool {
-    const struct alloc *alloc;
-    struct store_memory *memory; /* NULL = without limit */
-    struct pool_chunk *chunks;   /* list of chunks; only the first has unused bytes */
-    size_t used;                 /* bytes of the first chunk that are in use */
-};
-
-void block_pool_init(struct block_pool *pool, const struct alloc *alloc);
-void block_pool_free(struct block_pool *pool);
-
-/* Returns n bytes, a multiple of 8, or NULL if memory is exhausted. */
-void *block_pool_allocate(struct block_pool *pool, size_t n);
-
-struct column_block {
-    int64_t base;  /* smallest value of the block, to which the numbers in `data` are added */
-    void *data;    /* STORE_BLOCK numbers of `width` bytes; NULL if the width is 0 */
-    uint8_t width; /* 0, 1, 2, 4 or 8 bytes */
-    bool has_null; /* the block has NULLs: number 0 in `data` is NULL, others are 1 larger */
-};
-
-/* Values that are appended and never change, in compressed blocks. */
-struct column {
-    struct block_pool *pool;
-    bool is_unwanted; /* appended values are dropped */
-    struct column_block *blocks;
-    size_t blocks_n, blocks_capacity;
-    int64_t *tail; /* values of the last block, not compressed yet */
-    uint32_t tail_n;
-    uint64_t rows;
-};
-
-/* The pool must outlive the column. */
-void column_init(struct column *column, struct block_pool *pool);
-void column_free(struct column *column);
-
-/* Makes room for a value in the tail. */
-TTR_MUST bool column_make_room(struct column *column);
-
-TTR_MUST static inline bool column_append(struct column *column, int64_t value)
-{
-    if (column->is_unwanted)
-        return true;
-    if ((column->tail_n == STORE_BLOCK || !column->tail) && !column_make_room(column))
-        return false;
-    column->tail[column->tail_n++] = value;
-    column->rows++;
-    return true;
-}
-
-/* Adds a number to all values of a column, none of which is NULL. */
-void column_add(struct column *column, int64_t number);
-
-void column_read(const struct column *column, uint64_t row, size_t n, int64_t *values);
 
 /* --- Tables (table.c) --- */
 
@@ -123,23 +67,6 @@ bool store_is_name_of_class(ttr_text name, const char *table);
 
 /* --- The store --- */
 
-struct raw_slice {
-    int64_t ts, end; /* ns; end is INT64_MAX while the slice is open */
-    uint64_t event;  /* row of its first event */
-    uint32_t track, name, category, thread;
-    uint32_t outer; /* index + 1 of the open slice that encloses it; 0 = none */
-    /* slices of a begin: row of its end - row of the begin, or 1 while it is open; 0 = a complete
-     * span or an instant */
-    int32_t length;
-};
-
-/* An end without a begin. */
-struct raw_end {
-    int64_t ts;
-    uint64_t event; /* row of the event */
-    uint32_t track;
-};
-
 enum track_kind {
     TRACK_THREAD,
     TRACK_ASYNC, /* asynchronous slices of one id */
@@ -150,11 +77,12 @@ enum track_kind {
 };
 
 struct raw_track {
-    int64_t latest;      /* time of the latest begin or end; INT64_MIN = none */
-    uint64_t counter_id; /* counters: id among the counters of this name */
+    int64_t latest;       /* time of the latest begin or end; INT64_MIN = none */
+    int64_t latest_start; /* latest start of all slices; INT64_MIN = none */
+    uint64_t counter_id;  /* counters: id among the counters of this name */
     uint32_t thread, name;
     uint32_t series;    /* counters: name of the series */
-    uint32_t open;      /* index + 1 of the innermost open slice; 0 = none */
+    uint32_t open;      /* index + 1 in `slices.open` of the innermost open slice; 0 = none */
     uint32_t cpu;       /* valid for TRACK_CPU and TRACK_CPU_COUNTER */
     uint8_t kind;       /* enum track_kind */
     bool is_disordered; /* a begin or end was earlier than the one before it */
@@ -279,12 +207,7 @@ struct ttr_store {
     bool is_disordered;     /* an event was earlier than the one before it */
     uint32_t *process_of;   /* upid + 1 of each thread, at the end of the trace; 0 = unknown */
     size_t process_of_n;
-    /* slices */
-    struct raw_slice *slices;
-    size_t slices_n, slices_capacity;
-    bool has_spans; /* a slice with a duration comes from one event */
-    struct raw_end *ends;
-    size_t ends_n, ends_capacity;
+    struct store_slices slices;
     uint32_t *thread_tracks; /* number of the track of each thread, + 1; 0 = none */
     size_t thread_tracks_n;
     struct raw_track *tracks;
@@ -307,6 +230,17 @@ struct ttr_store {
     bool is_loaded;
 };
 
+/* Values of cells. */
+static inline int64_t store_text_or_null(uint32_t id)
+{
+    return id ? (int64_t)id : TTR_STORE_NULL;
+}
+
+static inline int64_t store_clamp(uint64_t value)
+{
+    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
 /* Returns true if options.columns has a name, or is NULL. */
 bool store_wants_column(const ttr_store *store, const char *name);
 
@@ -322,22 +256,48 @@ ttr_status store_fail_full(const ttr_store *store, ttr_error *error);
 TTR_MUST bool store_add_events(ttr_store *store, const ttr_batch *batch);
 TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event);
-TTR_MUST bool store_add_slice(ttr_store *store, const ttr_event *event);
+TTR_MUST bool store_slices_init(ttr_store *store);
 
-/* Sets the end of an open slice. */
-void store_close_slice(struct raw_slice *slice, int64_t ts, uint64_t event);
+/* Frees what only reading needs. */
+TTR_MUST bool store_slices_finish(ttr_store *store);
+void store_slices_free(ttr_store *store);
 
-/* Pairs begins and ends again on tracks that are not in order of time (store_pairing.c). Returns
- * false if memory is exhausted. */
-TTR_MUST bool store_pair_again(ttr_store *store);
+/* Adds the slices and flows of a batch. */
+TTR_MUST bool store_add_slices(ttr_store *store, const ttr_batch *batch);
 
-/* Adds the track of a span, instant or flow event, and no slice. Returns false if memory is
- * exhausted. */
-TTR_MUST bool store_number_slice_track(ttr_store *store, const ttr_event *event);
+/* Adds the tracks of spans, instants and flow events, and no slices. */
+TTR_MUST bool store_number_slice_tracks(ttr_store *store, const ttr_batch *batch);
 
 TTR_MUST bool store_end_slices(ttr_store *store);
-TTR_MUST bool store_add_flow(ttr_store *store, const ttr_event *event);
-TTR_MUST bool store_end_flows(ttr_store *store, const uint32_t *parent);
+
+#define SLICE_OPEN (-1) /* duration of a slice without an end */
+
+/* Returns the duration of a slice; SLICE_OPEN if it ends with all times. */
+static inline int64_t store_get_duration(int64_t ts, int64_t end)
+{
+    return end == INT64_MAX ? SLICE_OPEN : store_clamp((uint64_t)end - (uint64_t)ts);
+}
+
+/* Adds an end to a list. Returns false if memory is exhausted. */
+TTR_MUST bool store_keep_end(const ttr_store *store, struct slice_ends *ends, struct slice_end end);
+
+/* Pairs begins and ends again on tracks that are not in order of time: sets `dur` of their slices,
+ * and in `ends` the ends of these slices (store_pairing.c). Returns false if memory is exhausted.
+ */
+TTR_MUST bool store_pair_again(ttr_store *store, struct column *dur, struct slice_ends *ends);
+bool store_has_disordered_tracks(const ttr_store *store);
+
+/* Put the slices in order (store_order.c): in their columns those of equal start; else return the
+ * row of each slice in order, `slices.n` items. NULL or false if memory is exhausted. */
+TTR_MUST bool store_sort_ties(ttr_store *store);
+TTR_MUST uint32_t *store_order_slices(ttr_store *store);
+
+/* Copies to `rows` the order of reading of n slices from a row on, after store_sort_ties. */
+void store_get_read_rows(const ttr_store *store, uint64_t row, size_t n, uint32_t *rows);
+
+/* Adds the flow event of a row. `slices` are columns of sorted slices. */
+TTR_MUST bool store_add_flow(ttr_store *store, const ttr_event *event, uint64_t row);
+TTR_MUST bool store_end_flows(ttr_store *store, const struct column *slices);
 TTR_MUST bool store_add_to_classes(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_end_classes(ttr_store *store, ttr_reader *in);
 void store_classes_init(ttr_store *store);
@@ -387,17 +347,6 @@ static inline int64_t store_find_process(const ttr_store *store, uint32_t thread
 extern const struct table_definition store_definitions[STORE_TABLES];
 extern const struct column_info store_class_columns[];
 #define STORE_CLASS_COLUMNS 5u
-
-/* Values of cells. */
-static inline int64_t store_text_or_null(uint32_t id)
-{
-    return id ? (int64_t)id : TTR_STORE_NULL;
-}
-
-static inline int64_t store_clamp(uint64_t value)
-{
-    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
-}
 
 int64_t store_convert_real(double value);
 

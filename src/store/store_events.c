@@ -120,14 +120,21 @@ enum event_column {
     EVENT_COLUMNS
 };
 
-/* Appends a value for each event of the batch, from `event` and its index i. */
-#define APPEND_EACH(value)                               \
-    for (uint32_t i = 0; i < batch->n; i++) {            \
-        const ttr_event *event = ttr_batch_at(batch, i); \
-        (void)event;                                     \
-        if (!column_append(to, value))                   \
-            return false;                                \
-    }                                                    \
+/* Appends a value for each event of the batch, from `event`. */
+#define APPEND_EACH(value)                                        \
+    for (uint32_t i = 0, n; i < batch->n; i += n) {               \
+        n = batch->n - i;                                         \
+        const ttr_event *event = batch->event + i;                \
+        int64_t *values = column_extend(to, &n);                  \
+        if (!values)                                              \
+            return false;                                         \
+        for (uint32_t k = 0; k < n && !batch->pick; k++, event++) \
+            values[k] = value;                                    \
+        for (uint32_t k = 0; k < n && batch->pick; k++) {         \
+            event = &batch->event[batch->pick[i + k]];            \
+            values[k] = value;                                    \
+        }                                                         \
+    }                                                             \
     return true
 
 static bool append_column(const ttr_store *store, const ttr_batch *batch, struct column *to,
@@ -136,7 +143,7 @@ static bool append_column(const ttr_store *store, const ttr_batch *batch, struct
     switch (column) {
     case EVENT_ID:
     case EVENT_ARGS:
-        APPEND_EACH((int64_t)(store->events + i));
+        return column_append_sequence(to, batch->n);
     case EVENT_TS:
         APPEND_EACH(event->time);
     case EVENT_DUR:

@@ -10,6 +10,7 @@
 #include <tracetta/meaning.h>
 
 #include "base/hash.h"
+#include "base/saturate.h"
 #include "store/store.h"
 
 /* Returns true for an event of a flow that ttr_interpret found. */
@@ -19,7 +20,7 @@ static bool is_interpreted(const ttr_store *store, const ttr_event *event)
     return event->flags & TTR_EVENT_ADDED || ttr_event_original(store->t, event, &original);
 }
 
-bool store_add_flow(ttr_store *store, const ttr_event *event)
+bool store_add_flow(ttr_store *store, const ttr_event *event, uint64_t row)
 {
     const uint32_t track = store_find_thread_track(store, event);
     const bool is_found = is_interpreted(store, event);
@@ -29,7 +30,7 @@ bool store_add_flow(ttr_store *store, const ttr_event *event)
         return false;
     store->flows[store->flows_n++] =
         (struct raw_flow){.ts = event->time,
-                          .event = store->events,
+                          .event = row,
                           .scope = hash_pair((uint64_t)event->category << 32 | event->name,
                                              is_found ? 0 : event->source),
                           .link = event->link,
@@ -53,56 +54,102 @@ static int compare_events(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
+/* Columns of sorted slices, with the values of one block. */
+struct slice_rows {
+    const struct column *columns;
+    uint64_t block; /* UINT64_MAX = none */
+    int64_t ts[STORE_BLOCK], dur[STORE_BLOCK], event[STORE_BLOCK], track[STORE_BLOCK];
+    uint32_t *latest; /* slice + 1 of each track that was visited last; 0 = none */
+};
+
+/* Returns the index of a slice in its block, which is read if needed. */
+static size_t find_in_block(struct slice_rows *rows, uint64_t slice)
+{
+    const uint64_t block = slice / STORE_BLOCK, first = block * STORE_BLOCK;
+    if (block != rows->block) {
+        column_read(&rows->columns[SLICE_TS], first, STORE_BLOCK, rows->ts);
+        column_read(&rows->columns[SLICE_DUR], first, STORE_BLOCK, rows->dur);
+        column_read(&rows->columns[SLICE_EVENT], first, STORE_BLOCK, rows->event);
+        column_read(&rows->columns[SLICE_TRACK], first, STORE_BLOCK, rows->track);
+        rows->block = block;
+    }
+    return (size_t)(slice - first);
+}
+
+/* Returns true if a slice does not end before a time, and is not an instant. */
+static bool is_enclosing(const struct column *slices, uint32_t slice, int64_t ts)
+{
+    const int64_t dur = column_get(&slices[SLICE_DUR], slice);
+    return dur < 0 ||
+           (dur > 0 && saturate_end_ns(column_get(&slices[SLICE_TS], slice), (uint64_t)dur) >= ts);
+}
+
 /* Returns the innermost slice + 1 at a time, from one that started last on its track; 0 = none.
  * Instants do not count. */
-static uint32_t find_enclosing_slice(const ttr_store *store, const uint32_t *parent, uint32_t slice,
-                                     int64_t ts)
+static uint32_t find_enclosing_slice(const struct column *slices, uint32_t slice, int64_t ts)
 {
-    while (slice && (store->slices[slice - 1].end < ts ||
-                     store->slices[slice - 1].end == store->slices[slice - 1].ts))
-        slice = parent[slice - 1];
+    while (slice && !is_enclosing(slices, slice - 1, ts)) {
+        const int64_t parent = column_get(&slices[SLICE_PARENT], slice - 1);
+        slice = parent == TTR_STORE_NULL ? 0 : (uint32_t)parent + 1;
+    }
     return slice;
 }
 
-/* Finds the slice of each flow event, in one pass over sorted slices.  `parent` has the parent + 1
- * of each slice. */
-static void find_slices(ttr_store *store, const uint32_t *parent)
+/* Finds the slice of each flow event, in one pass over sorted slices. */
+static void find_slices(ttr_store *store, struct slice_rows *rows)
 {
-    size_t next = 0;
-    for (size_t i = 0; i < store->tracks_n; i++)
-        store->tracks[i].open = 0;
+    uint64_t next = 0;
+    memset(rows->latest, 0, store->tracks_n * sizeof *rows->latest);
     for (size_t i = 0; i < store->flows_n; i++) {
         struct raw_flow *flow = &store->flows[i];
-        for (; next < store->slices_n; next++) {
-            const struct raw_slice *slice = &store->slices[next];
-            if (slice->ts > flow->ts || (slice->ts == flow->ts && slice->event > flow->event))
+        for (; next < store->slices.n; next++) {
+            const size_t at = find_in_block(rows, next);
+            if (rows->ts[at] > flow->ts ||
+                (rows->ts[at] == flow->ts && (uint64_t)rows->event[at] > flow->event))
                 break;
-            store->tracks[slice->track].open = (uint32_t)next + 1;
+            rows->latest[rows->track[at]] = (uint32_t)next + 1;
         }
-        flow->slice =
-            find_enclosing_slice(store, parent, store->tracks[flow->track].open, flow->ts);
+        flow->slice = find_enclosing_slice(rows->columns, rows->latest[flow->track], flow->ts);
     }
 }
 
 /* Finds the next slice of its thread for each end that precedes its slice, in one pass backwards.
  */
-static void find_next_slices(ttr_store *store)
+static void find_next_slices(ttr_store *store, struct slice_rows *rows)
 {
-    size_t next = store->slices_n;
-    for (size_t i = 0; i < store->tracks_n; i++)
-        store->tracks[i].open = 0;
+    uint64_t next = store->slices.n;
+    memset(rows->latest, 0, store->tracks_n * sizeof *rows->latest);
     for (size_t i = store->flows_n; i-- > 0;) {
         struct raw_flow *flow = &store->flows[i];
         for (; next > 0; next--) {
-            const struct raw_slice *slice = &store->slices[next - 1];
-            if (slice->ts < flow->ts || (slice->ts == flow->ts && slice->event < flow->event))
+            const size_t at = find_in_block(rows, next - 1);
+            if (rows->ts[at] < flow->ts ||
+                (rows->ts[at] == flow->ts && (uint64_t)rows->event[at] < flow->event))
                 break;
-            if (slice->end != slice->ts)
-                store->tracks[slice->track].open = (uint32_t)next;
+            if (rows->dur[at] != 0)
+                rows->latest[rows->track[at]] = (uint32_t)next;
         }
-        if (flow->binds_to_next && store->tracks[flow->track].open)
-            flow->slice = store->tracks[flow->track].open;
+        if (flow->binds_to_next && rows->latest[flow->track])
+            flow->slice = rows->latest[flow->track];
     }
+}
+
+/* Finds the slices of all flow events. Returns false if memory is exhausted. */
+static bool find_all_slices(ttr_store *store, const struct column *slices)
+{
+    struct slice_rows *rows = alloc_zero(store->alloc, 1, sizeof *rows);
+    uint32_t *latest = alloc_zero(store->alloc, store->tracks_n, sizeof *latest);
+    const bool is_fine = rows && latest;
+    if (is_fine) {
+        rows->columns = slices;
+        rows->block = UINT64_MAX;
+        rows->latest = latest;
+        find_slices(store, rows);
+        find_next_slices(store, rows);
+    }
+    alloc_free(store->alloc, latest, store->tracks_n, sizeof *latest);
+    alloc_free(store->alloc, rows, 1, sizeof *rows);
+    return is_fine;
 }
 
 /* Writes a row if the flow event continues a known flow. */
@@ -120,15 +167,13 @@ static bool write_flow(ttr_store *store, struct pair_map *latest, const struct r
     return true;
 }
 
-bool store_end_flows(ttr_store *store, const uint32_t *parent)
+bool store_end_flows(ttr_store *store, const struct column *slices)
 {
     struct pair_map latest; /* slice + 1 of the latest event of each flow */
-    bool is_fine = true;
     if (store->flows_n == 0)
         return true;
     qsort(store->flows, store->flows_n, sizeof *store->flows, compare_times);
-    find_slices(store, parent);
-    find_next_slices(store);
+    bool is_fine = find_all_slices(store, slices);
     qsort(store->flows, store->flows_n, sizeof *store->flows, compare_events);
     pair_map_init(&latest, store->alloc);
     for (size_t i = 0; i < store->flows_n && is_fine; i++)

@@ -166,8 +166,11 @@ static void save_strings(struct saver *saver)
 
 static void save_column(struct saver *saver, const struct column *column)
 {
+    const size_t blocks_n = column->rows ? (size_t)((column->rows - 1) / STORE_BLOCK) : 0;
+    const uint64_t tail_row = (uint64_t)blocks_n * STORE_BLOCK;
+    int64_t tail[STORE_BLOCK];
     begin_section(saver);
-    for (size_t i = 0; i < column->blocks_n; i++) {
+    for (size_t i = 0; i < blocks_n; i++) {
         const struct column_block *block = &column->blocks[i];
         uint8_t head[SAVED_BLOCK_HEAD] = {0};
         memcpy(head, &block->base, sizeof block->base);
@@ -175,14 +178,17 @@ static void save_column(struct saver *saver, const struct column *column)
         head[9] = block->has_null;
         add_bytes(saver, head, sizeof head);
     }
-    for (size_t i = 0; i < column->blocks_n; i++) {
+    for (size_t i = 0; i < blocks_n; i++) {
         const size_t n = (size_t)STORE_BLOCK * column->blocks[i].width;
         if (n)
             add_bytes(saver, column->blocks[i].data, n);
         store_memory_step(column->pool->memory, n);
     }
-    if (column->tail_n)
-        add_bytes(saver, column->tail, column->tail_n * sizeof *column->tail);
+    if (column->rows > tail_row) {
+        const size_t n = (size_t)(column->rows - tail_row);
+        column_read(column, tail_row, n, tail);
+        add_bytes(saver, tail, n * sizeof *tail);
+    }
     end_section(saver);
 }
 

@@ -119,8 +119,8 @@ static bool apply_change(ttr_store *store, const struct schedule_change *change,
     return true;
 }
 
-/* Ends the run of no known thread on the CPU of a switch, and starts one if the incoming thread is
- * not known. */
+/* Ends the run of an unknown thread on the CPU of a switch, if there is one. Starts another if the
+ * incoming thread is unknown. */
 static bool switch_unnamed_run(ttr_store *store, const ttr_event *event)
 {
     struct store_states *states = &store->states;

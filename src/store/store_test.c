@@ -1,4 +1,4 @@
-/* The store: columns against plain arrays, and tables of small traces that are built by hand. */
+/* The store: tables of small traces that are built by hand. */
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,72 +8,6 @@
 #include "store/store.h"
 #include "support/memory_reader.h"
 #include "support/support.h"
-
-/* --- Columns --- */
-
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 11;
-}
-
-static void check_column(const int64_t *values, size_t n)
-{
-    struct column column;
-    int64_t read[STORE_BLOCK + 10];
-    struct block_pool pool;
-    block_pool_init(&pool, alloc_default());
-    column_init(&column, &pool);
-    for (size_t i = 0; i < n; i++)
-        assert_true(column_append(&column, values[i]));
-    for (size_t at = 0; at < n + 5; at += 97) {
-        column_read(&column, at, sizeof read / sizeof *read, read);
-        for (size_t i = 0; i < sizeof read / sizeof *read; i++)
-            assert_int_equal(read[i], at + i < n ? values[at + i] : TTR_STORE_NULL);
-    }
-    column_free(&column);
-    block_pool_free(&pool);
-}
-
-static void column_returns_what_was_appended(void **state)
-{
-    (void)state;
-    static int64_t values[5 * STORE_BLOCK + 3];
-    const size_t n = sizeof values / sizeof *values;
-    uint64_t seed = 1;
-    for (unsigned bits = 0; bits <= 64; bits += 4)
-        for (unsigned nulls = 0; nulls < 3; nulls++) {
-            for (size_t i = 0; i < n; i++) {
-                const uint64_t random = next_random(&seed) << 13 ^ next_random(&seed);
-                values[i] = (int64_t)(bits ? random >> (64 - bits) : 7);
-                if (nulls == 2 || (nulls == 1 && random % 5 == 0))
-                    values[i] = TTR_STORE_NULL;
-            }
-            check_column(values, n);
-        }
-}
-
-static void column_has_the_extremes(void **state)
-{
-    (void)state;
-    static int64_t values[STORE_BLOCK + 1];
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        values[i] = i % 3 == 0 ? INT64_MAX : i % 3 == 1 ? INT64_MIN + 1 : 0;
-    check_column(values, sizeof values / sizeof *values);
-    values[5] = TTR_STORE_NULL;
-    check_column(values, sizeof values / sizeof *values);
-}
-
-static void real_that_is_no_number_is_null(void **state)
-{
-    (void)state;
-    double value = 1.5;
-    int64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    assert_int_equal(store_convert_real(1.5), bits);
-    assert_int_equal(store_convert_real(-0.0), 0);
-    assert_int_equal(store_convert_real(NAN), TTR_STORE_NULL);
-}
 
 /* --- Tables --- */
 
@@ -142,6 +76,37 @@ static const char *text_cell(const ttr_store *store, const char *table, const ch
 {
     const int64_t id = cell(store, table, column, row);
     return id == TTR_STORE_NULL ? "" : ttr_text_get(t, (ttr_id)id).p;
+}
+
+/* Compares all values of two stores. */
+static void check_same(const ttr_store *store, const ttr_store *expected)
+{
+    ttr_store_table table, other;
+    ttr_store_column column;
+    int64_t values[64], wanted[64];
+    for (size_t i = 0; ttr_store_table_at(expected, i, &table); i++) {
+        assert_true(ttr_store_table_at(store, i, &other));
+        if (strcmp(table.name, "stats") == 0) /* counts of the reader */
+            continue;
+        assert_int_equal(other.rows, table.rows);
+        for (size_t k = 0; ttr_store_column_at(expected, i, k, &column); k++)
+            for (uint64_t row = 0; row < table.rows; row += 64) {
+                ttr_store_values(store, i, k, row, 64, values);
+                ttr_store_values(expected, i, k, row, 64, wanted);
+                assert_memory_equal(values, wanted, sizeof values);
+            }
+    }
+}
+
+static void nan_is_null(void **state)
+{
+    (void)state;
+    double value = 1.5;
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    assert_int_equal(store_convert_real(1.5), bits);
+    assert_int_equal(store_convert_real(-0.0), 0);
+    assert_int_equal(store_convert_real(NAN), TTR_STORE_NULL);
 }
 
 static void begins_and_ends_become_nested_slices(void **state)
@@ -223,6 +188,53 @@ static void slices_at_equal_times_nest_as_they_were_written(void **state)
         assert_int_equal(cell(store, "slice", "depth", i), depth[i]);
     }
     ttr_store_free(store);
+}
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 11;
+}
+
+/* Adds begins, ends and spans with many equal times. */
+static void add_random_slices(bool is_ordered)
+{
+    uint64_t seed = 5;
+    int64_t time = 1000;
+    for (size_t i = 0; i < EVENTS_MAX; i++) {
+        const uint64_t random = next_random(&seed);
+        static const ttr_kind kinds[] = {TTR_KIND_BEGIN, TTR_KIND_BEGIN, TTR_KIND_END, TTR_KIND_END,
+                                         TTR_KIND_SPAN};
+        time += random % 3 ? 0 : 1;
+        ttr_event *event = add(kinds[random % 5], random % 2 ? "a" : "b",
+                               is_ordered || random % 20 ? time : time - (int64_t)(random % 300));
+        event->thread = 1 + (uint32_t)(random >> 8) % 7;
+        event->duration = event->kind == TTR_KIND_SPAN ? (random >> 12) % 6 : 0;
+    }
+}
+
+/* An update copies slices, and the end moves those of ordered events: the tables are equal. */
+static void slices_are_equal_if_they_are_copied_or_moved(void **state)
+{
+    (void)state;
+    ttr_error error;
+    ttr_batch batch;
+    for (unsigned is_ordered = 0; is_ordered < 2; is_ordered++) {
+        events_n = 0;
+        add_random_slices(is_ordered);
+        const struct memory_events list = {.event = events, .n = events_n, .order = TTR_ORDER_TIME};
+        ttr_reader *reader = memory_reader(t, &list);
+        ttr_store *store = ttr_store_new(t, NULL, &error);
+        while (ttr_read(reader, &batch, &error) == TTR_OK) {
+            assert_int_equal(ttr_store_add(store, &batch, &error), TTR_OK);
+            assert_int_equal(ttr_store_update(store, reader, false, &error), TTR_OK);
+        }
+        ttr_store *moved = build();
+        check_same(store, moved);
+        ttr_store_free(moved);
+        ttr_store_free(store);
+        ttr_close(reader);
+    }
 }
 
 static void async_spans_end_by_their_id(void **state)
@@ -433,26 +445,6 @@ static void unnamed_columns_have_no_values(void **state)
 }
 
 /* --- Updates --- */
-
-/* Compares all values of two stores. */
-static void check_same(const ttr_store *store, const ttr_store *expected)
-{
-    ttr_store_table table, other;
-    ttr_store_column column;
-    int64_t values[64], wanted[64];
-    for (size_t i = 0; ttr_store_table_at(expected, i, &table); i++) {
-        assert_true(ttr_store_table_at(store, i, &other));
-        if (strcmp(table.name, "stats") == 0) /* counts of the reader */
-            continue;
-        assert_int_equal(other.rows, table.rows);
-        for (size_t k = 0; ttr_store_column_at(expected, i, k, &column); k++)
-            for (uint64_t row = 0; row < table.rows; row += 64) {
-                ttr_store_values(store, i, k, row, 64, values);
-                ttr_store_values(expected, i, k, row, 64, wanted);
-                assert_memory_equal(values, wanted, sizeof values);
-            }
-    }
-}
 
 static int compare_times(const void *left, const void *right)
 {
@@ -718,11 +710,11 @@ static void file_over_the_limit_is_not_saved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(column_returns_what_was_appended),
-        cmocka_unit_test(column_has_the_extremes),
-        cmocka_unit_test(real_that_is_no_number_is_null),
+        cmocka_unit_test(nan_is_null),
         cmocka_unit_test_setup_teardown(begins_and_ends_become_nested_slices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(spans_that_come_at_their_end_are_nested, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slices_are_equal_if_they_are_copied_or_moved, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(async_spans_end_by_their_id, set_up, tear_down),
         cmocka_unit_test_setup_teardown(switches_become_times_on_processors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(flows_connect_the_innermost_slices, set_up, tear_down),

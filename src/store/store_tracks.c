@@ -21,6 +21,7 @@ static uint32_t add_track(ttr_store *store, const struct raw_track *made)
         return UINT32_MAX;
     store->tracks[store->tracks_n] = *made;
     store->tracks[store->tracks_n].latest = INT64_MIN;
+    store->tracks[store->tracks_n].latest_start = INT64_MIN;
     return (uint32_t)store->tracks_n++;
 }
 

@@ -1,9 +1,9 @@
 /* Tables of a store that is still being read.
  *
  * Some tables are made at the end of the trace, from data that the builders collect: `ended` lists
- * them.  ttr_store_update makes them from a copy of this data, so that reading can go on.  Their
- * blocks have a pool of their own, which is emptied before they are made again.
- * Cost of an update: that of the end of ttr_store_read, and a copy of the data. */
+ * them.  While `is_updating`, this data is kept, so that reading can go on.  Their blocks have a
+ * pool of their own, which is emptied before they are made again.
+ * Cost of an update: that of the end of ttr_store_read, and a copy of the slices. */
 #include <string.h>
 
 #include "store/saved.h"
@@ -64,78 +64,12 @@ bool store_end_tables(ttr_store *store, ttr_reader *in)
            store_end_reports(store, in);
 }
 
-/* Data that the end of the tables changes or frees. */
-struct kept {
-    struct raw_slice *slices;
-    size_t slices_n, slices_capacity;
-    uint32_t *open; /* open slice of each track */
-    struct raw_state *states;
-    size_t states_n, states_capacity;
-};
-
-/* Replaces collected data by copies. Returns false, with nothing replaced, if memory is exhausted.
- */
-static bool keep_data(ttr_store *store, struct kept *kept)
-{
-    struct store_states *states = &store->states;
-    *kept = (struct kept){.slices = store->slices,
-                          .slices_n = store->slices_n,
-                          .slices_capacity = store->slices_capacity,
-                          .open = alloc_zero(store->alloc, store->tracks_n, sizeof *kept->open),
-                          .states = states->rows,
-                          .states_n = states->rows_n,
-                          .states_capacity = states->rows_capacity};
-    struct raw_slice *slices = alloc_zero(store->alloc, kept->slices_n, sizeof *slices);
-    struct raw_state *rows = alloc_zero(store->alloc, kept->states_n, sizeof *rows);
-    if (!kept->open || !slices || !rows) {
-        alloc_free(store->alloc, kept->open, store->tracks_n, sizeof *kept->open);
-        alloc_free(store->alloc, slices, kept->slices_n, sizeof *slices);
-        alloc_free(store->alloc, rows, kept->states_n, sizeof *rows);
-        return false;
-    }
-    if (kept->slices_n)
-        memcpy(slices, kept->slices, kept->slices_n * sizeof *slices);
-    if (kept->states_n)
-        memcpy(rows, kept->states, kept->states_n * sizeof *rows);
-    for (size_t i = 0; i < store->tracks_n; i++)
-        kept->open[i] = store->tracks[i].open;
-    store->slices = slices;
-    store->slices_capacity = kept->slices_n;
-    states->rows = rows;
-    states->rows_capacity = kept->states_n;
-    return true;
-}
-
-/* Frees what is left of the copies. */
-static void restore_data(ttr_store *store, const struct kept *kept)
-{
-    struct store_states *states = &store->states;
-    alloc_free(store->alloc, store->slices, store->slices_capacity, sizeof *store->slices);
-    alloc_free(store->alloc, states->rows, states->rows_capacity, sizeof *states->rows);
-    store->slices = kept->slices;
-    store->slices_n = kept->slices_n;
-    store->slices_capacity = kept->slices_capacity;
-    states->rows = kept->states;
-    states->rows_n = kept->states_n;
-    states->rows_capacity = kept->states_capacity;
-    for (size_t i = 0; i < store->tracks_n; i++)
-        store->tracks[i].open = kept->open[i];
-    alloc_free(store->alloc, kept->open, store->tracks_n, sizeof *kept->open);
-}
-
 ttr_status ttr_store_update(ttr_store *store, ttr_reader *in, bool is_last, ttr_error *error)
 {
-    struct kept kept;
     if (store->is_loaded)
         return store_fail_loaded(error);
-    if (is_last)
-        return store_end_tables(store, in) ? TTR_OK : store_fail_full(store, error);
-    store->is_updating = true;
-    bool is_fine = keep_data(store, &kept);
-    if (is_fine) {
-        is_fine = store_end_tables(store, in);
-        restore_data(store, &kept);
-    }
+    store->is_updating = !is_last;
+    const bool is_fine = store_end_tables(store, in);
     store->is_updating = false;
     return is_fine ? TTR_OK : store_fail_full(store, error);
 }

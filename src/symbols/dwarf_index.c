@@ -189,8 +189,8 @@ static void list_children(const struct dwarf_index *index, struct unit *unit, Dw
 
 /* --- Files that the DWARF data names, which libdw opens without checks --- */
 
-/* Returns true unless `name`, relative to a folder below that of the ELF file (NULL = that one),
- * is a FIFO, a device or the like. */
+/* Returns true unless the file is a FIFO, a device or the like. `name` is relative to `folder`,
+ * which is relative to the folder of the ELF file; NULL = that folder. */
 static bool is_named_file_safe(const struct dwarf_index *index, const char *folder,
                                const char *name)
 {

@@ -14,7 +14,7 @@
 #include "table_files/thrift.h"
 
 #define DICTIONARY_MAX 32768u
-#define RANGE_BYTES_MAX 64u /* texts in statistics are not longer */
+#define RANGE_BYTES_MAX 64u /* maximum length of a text in statistics; others leave them out */
 
 enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
 
@@ -132,7 +132,7 @@ struct dictionary {
     uint32_t *rows;   /* row of the first occurrence of text i */
     uint32_t n;       /* number of texts */
 };
-#define SLOTS (4 * DICTIONARY_MAX)
+#define SLOTS ((size_t)4 * DICTIONARY_MAX)
 
 static ttr_text text_at(const struct batch_column *column, uint32_t row)
 {
@@ -153,7 +153,7 @@ static uint32_t find_or_add_text(struct dictionary *dictionary, const struct bat
                                  uint32_t row)
 {
     const ttr_text text = text_at(column, row);
-    for (uint32_t slot = hash_text(text) % SLOTS;; slot = (slot + 1) % SLOTS) {
+    for (size_t slot = hash_text(text) % SLOTS;; slot = (slot + 1) % SLOTS) {
         if (dictionary->slots[slot] == 0) {
             if (dictionary->n == DICTIONARY_MAX)
                 return UINT32_MAX;

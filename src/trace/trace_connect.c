@@ -202,7 +202,7 @@ static int open_socket(const char *path)
     if (strlen(path) >= sizeof address.sun_path)
         return -1;
     memcpy(address.sun_path, path, strlen(path));
-    const struct timeval limit = {PATIENCE_MS / 1000, PATIENCE_MS % 1000 * 1000};
+    const struct timeval limit = {PATIENCE_MS / 1000, PATIENCE_MS % 1000 * 1000L};
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;

@@ -13,13 +13,13 @@ uint64_t ttr_trace_zone_min_ticks;
 
 /* True from before the lock is acquired until after it was released, so that a signal handler never
  * waits for the thread that it interrupted. */
-static __thread volatile bool is_locking __attribute__((tls_model("initial-exec")));
+__thread volatile bool ttr_trace_is_inside __attribute__((tls_model("initial-exec")));
 
 bool trace_lock(void)
 {
-    if (is_locking)
+    if (ttr_trace_is_inside)
         return false;
-    is_locking = true;
+    ttr_trace_is_inside = true;
     pthread_mutex_lock(&trace_session.lock);
     return true;
 }
@@ -27,21 +27,21 @@ bool trace_lock(void)
 bool trace_lock_briefly(void)
 {
     struct timespec until;
-    if (is_locking)
+    if (ttr_trace_is_inside)
         return false;
-    is_locking = true;
+    ttr_trace_is_inside = true;
     if (pthread_mutex_trylock(&trace_session.lock) == 0)
         return true;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += PATIENCE_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    is_locking = pthread_mutex_timedlock(&trace_session.lock, &until) == 0;
-    return is_locking;
+    ttr_trace_is_inside = pthread_mutex_timedlock(&trace_session.lock, &until) == 0;
+    return ttr_trace_is_inside;
 }
 
 void trace_unlock(void)
 {
     pthread_mutex_unlock(&trace_session.lock);
-    is_locking = false;
+    ttr_trace_is_inside = false;
 }

@@ -29,7 +29,8 @@ static __thread bool is_recording __attribute__((tls_model("initial-exec")));
 /* Returns true if an event of a category is to be recorded; then end_event follows. */
 static bool begin_event(const volatile uint8_t *enabled)
 {
-    if (*enabled < TTR_TRACE_INFORMATION || is_recording || ttr_trace_thread.depth)
+    if (*enabled < TTR_TRACE_INFORMATION || is_recording || ttr_trace_thread.depth ||
+        ttr_trace_is_inside)
         return false;
     is_recording = true;
     return true;
@@ -118,7 +119,8 @@ static void *find_real(void **known, const char *name)
 /* A mutex that is free is acquired without an event. */
 TTR_TRACE_API_ int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    if (*ENABLED(locks) < TTR_TRACE_INFORMATION || is_recording || ttr_trace_thread.depth)
+    if (*ENABLED(locks) < TTR_TRACE_INFORMATION || is_recording || ttr_trace_thread.depth ||
+        ttr_trace_is_inside)
         return REAL(pthread_mutex_lock)(mutex);
     const int tried = pthread_mutex_trylock(mutex);
     if (tried != EBUSY) /* EOWNERDEAD acquires a robust mutex, too */

@@ -30,8 +30,9 @@ static void share_strings_from(uint32_t first)
 {
     if (!trace_session.memory)
         return;
-    memcpy(trace_session.memory + TRACE_PAGE + first * 8u, records + first, (used - first) * 8u);
-    __atomic_store_n(&trace_header()->strings_used, used * 8u, __ATOMIC_RELEASE);
+    memcpy(trace_session.memory + TRACE_PAGE + first * sizeof *records, records + first,
+           (used - first) * sizeof *records);
+    __atomic_store_n(&trace_header()->strings_used, used * sizeof *records, __ATOMIC_RELEASE);
 }
 
 /* Appends a string record. Returns its index, or -1 if the table or its memory is full. */

@@ -13,7 +13,7 @@ declare -A traces=([Kernel]=$corpus/ctf/tracecompass/many-threads [.NET]=$corpus
 # All questions of a section are one script, so that the trace is read once; each prints a line with its number before its rows.
 for section in Kernel .NET Programs EventHeader; do
     trace=${traces[$section]}
-    sed -n "/^## $section\$/,/^## /s/^| \([^|]*\) | \`\(SELECT.*\|WITH.*\)\` |\$/\1\t\2/p" "$page" >"$work/questions"
+    sed -n "/^## $section\$/,/^## /s/^|\([^|]*\)|\`\(SELECT.*\|WITH.*\)\`|\$/\1\t\2/p" "$page" >"$work/questions"
     [ "$(wc -l <"$work/questions")" = 10 ]
     verdict "section_${section}_has_ten_questions" $? "$(wc -l <"$work/questions")"
     if [ ! -e "$trace" ]; then

@@ -1,4 +1,4 @@
-"""Sends the files of a CTF trace as frames by hand, from docs/user/network.md alone: frame_send.py tcp|udp PORT FOLDER DROP
+"""Sends the files of a CTF trace as frames by hand, from the layout in src/network/file_frame.h alone: frame_send.py tcp|udp PORT FOLDER DROP
 
 Each stream file is cut into packets of the size that the header of RFC v1.1 declares.  Packet DROP of each file is not sent.
 """

@@ -9,8 +9,8 @@ instrumented=$(realpath "$5")
 preload=$(realpath "$6")
 compat=$(realpath "$7")
 provider=$(realpath "$8")
-cxx=${9:-}
-[ -z "$cxx" ] || cxx=$(realpath "$cxx")
+cxx=${9:-} compat_cxx=${10:-}
+[ -z "$cxx" ] || { cxx=$(realpath "$cxx"); compat_cxx=$(realpath "$compat_cxx"); }
 cd "$work" || exit 1
 
 # events OPTION...: the number of events that the options of cat select.
@@ -105,6 +105,9 @@ verdict "existing_output_stops_before_the_program_runs" $? "exit status $run_sta
 run bash -c "'$tracetta' record -q --to=jsonl -o - -- '$shop' 90 2>/dev/null | grep -c '\"served\"'"
 [ "$(cat .out)" -ge 90 ]
 verdict "other_format_is_written_to_a_pipe_as_events_come" $? "$(cat .out) events"
+run bash -c "'$tracetta' record -q --to=perf -o - -- '$shop' 90 2>/dev/null | '$tracetta' cat -q --name=served - | wc -l"
+[ "$(cat .out)" -ge 90 ]
+verdict "perf_data_is_written_to_a_pipe" $? "$(cat .out) events"
 run "$tracetta" record --to=ctf -o - -- touch ran
 [ $run_status != 0 ] && [ ! -e ran ]
 verdict "format_of_a_folder_is_not_written_to_a_pipe" $? "exit status $run_status"
@@ -295,24 +298,38 @@ run "$tracetta" record -q -o functions.fxt -- "$instrumented"
 [ $run_status = 0 ] && [ "$(events --name=outer_step --kind=begin functions.fxt)" = 1000 ] && [ "$(events --name=inner_step --kind=end functions.fxt)" = 1000 ]
 verdict "functions_are_recorded_with_their_names" $? "exit status $run_status, $(events --name=outer_step functions.fxt), $(events --name=inner_step functions.fxt)"
 succeeds "calls_of_functions_nest" "$tracetta" check functions.fxt
-run "$tracetta" record -q --category=heap,locks,io -o preload.fxt -- env LD_PRELOAD="$preload" "$instrumented"
-[ $run_status = 0 ] && [ "$(events --name=malloc preload.fxt)" -ge 100 ] && [ "$(events --name=free preload.fxt)" -ge 100 ]
-verdict "allocations_are_recorded_by_preload" $? "exit status $run_status, $(events --name=malloc preload.fxt)"
+run "$tracetta" record -q --fail-on-loss --buffer=4MiB --category=heap,locks,io -o preload.fxt -- env LD_PRELOAD="$preload" "$instrumented"
+if grep -q __asan_init "$instrumented"; then
+    skip "allocations_are_recorded_by_preload" "AddressSanitizer has a malloc of its own"
+else
+    [ $run_status = 0 ] && [ "$(events --name=malloc preload.fxt)" -ge 100 ] && [ "$(events --name=free preload.fxt)" -ge 100 ]
+    verdict "allocations_are_recorded_by_preload" $? "exit status $run_status, $(events --name=malloc preload.fxt)"
+fi
 [ "$(events --name='mutex wait' preload.fxt)" = 1 ] && [ "$(events --name=write preload.fxt)" -ge 1 ]
 verdict "waits_and_writes_are_recorded_by_preload" $? "$(events --name='mutex wait' preload.fxt), $(events --name=write preload.fxt)"
 run "$tracetta" record -q -o compat.fxt -- "$compat"
 [ $run_status = 0 ] && [ "$(events --name='load level' --kind=span compat.fxt)" = 10 ] && [ "$(events --name=decode compat.fxt)" = 10 ]
 verdict "macros_of_tracy_record_zones" $? "exit status $run_status"
-"$tracetta" cat --name='load level' compat.fxt | grep -q 'value.*9.*text.*castle'
+"$tracetta" cat --name='load level' compat.fxt | grep -q 'text = "castle", value = 9'
 verdict "values_and_texts_of_tracy_are_arguments" $? "$("$tracetta" cat --name='load level' compat.fxt | tail -1)"
-[ "$(events --name=zone --kind=begin compat.fxt)" = 5 ] && [ "$(events --name=monsters --kind=counter compat.fxt)" = 10 ] && [ ! -e spall.fxt ]
-verdict "functions_of_spall_record_zones" $? "$(events --name=zone compat.fxt)"
+"$tracetta" cat --name=decode compat.fxt | grep -q 'text = "first\\nsecond", value = 7' && [ "$(events --name=load --kind=async_begin compat.fxt)" = 1 ]
+verdict "zones_of_c_have_texts_and_frames_may_overlap" $? "$("$tracetta" cat --name=decode compat.fxt | tail -1)"
+[ "$(events --name=physics --kind=begin compat.fxt)" = 5 ] && [ "$(events --name=monsters --kind=counter compat.fxt)" = 10 ] && [ ! -e spall.fxt ] &&
+    [ "$(events --name=old --kind=begin compat.fxt)" = 1 ] && "$tracetta" cat --name=step compat.fxt | grep -q 'args = "n=1"'
+verdict "functions_of_spall_record_zones" $? "$("$tracetta" cat compat.fxt | tail -n 12)"
+succeeds "trace_of_other_macros_is_undamaged" "$tracetta" check compat.fxt
 
 # --- Losses and full disks ---
 
 run "$tracetta" record -f --mode=oneshot --buffer=128KiB --fail-on-loss -o lost.fxt -- "$shop" 9000
 [ $run_status = 1 ] && grep -q "dropped" .err && [ "$(events --name='events lost' lost.fxt)" -ge 1 ]
 verdict "fail_on_loss_exits_with_1" $? "exit status $run_status"
+lost=$("$tracetta" cat --name='events lost' lost.fxt 2>/dev/null | sed 's/.*count = \([0-9]*\).*/\1/' | awk '{ n += $1 } END { print n }')
+"$tracetta" info --json lost.fxt | tr -d ' ' | grep -q "\"lost\":$lost,"
+verdict "archive_declares_the_number_of_lost_events" $? "$lost, $("$tracetta" info lost.fxt | grep lost)"
+run bash -c "'$tracetta' record -q -o - -- '$shop' 900 >/dev/full"
+[ $run_status = 125 ] && grep -q "standard output: cannot write" .err
+verdict "full_standard_output_is_named" $? "exit status $run_status: $(cat .err)"
 mkdir small
 run unshare -rm bash -c "mount -t tmpfs -o size=300k none small && '$tracetta' record -f -o small/full.fxt -- '$shop' 3000; echo \$? >status
     '$tracetta' check small/full.fxt; echo \$? >checked; stat -c %s small/full.fxt >size"
@@ -361,4 +378,8 @@ if [ -n "$cxx" ]; then
     [ "$(events --kind=span cxx.fxt)" = 3 ]
     verdict "zones_of_cpp_end_with_their_block" $? ""
     succeeds "trace_of_cpp_is_undamaged" "$tracetta" check cxx.fxt
+    run "$tracetta" record -q -o compat2.fxt -- "$compat_cxx"
+    [ $run_status = 0 ] && [ "$(events --name=turn --kind=span compat2.fxt)" = 3 ] &&
+        "$tracetta" cat --name=parse compat2.fxt | grep -q 'name = "parse 2", text = "line 2\\nand 2", value = 2'
+    verdict "macros_of_tracy_record_zones_in_cpp" $? "exit status $run_status: $("$tracetta" cat compat2.fxt | tail -n 5)"
 fi

@@ -160,6 +160,8 @@ static void read_event(struct scene_reading *reading, uint64_t tid, const uint64
     if (!thread)
         return;
     assert_true(record[3] >= thread->next || reading->threads_n == SCENE_THREADS_MAX);
+    if (thread->seen == 0)
+        thread->first = record[3];
     thread->gaps += record[3] - thread->next;
     thread->next = record[3] + 1;
     thread->seen++;

@@ -48,7 +48,8 @@ struct scene_reading {
     size_t threads_n; /* threads with instants, at most SCENE_THREADS_MAX are kept one by one */
     struct scene_thread {
         uint64_t tid, next, seen;
-        uint64_t gaps; /* numbers that are missing before the last event */
+        uint64_t first; /* number of the first event */
+        uint64_t gaps;  /* numbers that are missing before the last event */
     } thread[SCENE_THREADS_MAX];
 };
 

@@ -10,7 +10,28 @@ static void load_level(int level)
     ZoneText("castle", 6);
     TracyCZoneN(inner, "decode", 1);
     TracyPlot("monsters", 7);
+    TracyCZoneText(inner, "first", 5);
+    TracyCZoneText(inner, "second", 6);
+    TracyCZoneValue(inner, 7);
     TracyCZoneEnd(inner);
+    TracyCZone(unnamed, 0); /* not active */
+    TracyCZoneEnd(unnamed);
+}
+
+static void use_memory(void)
+{
+    char block[8];
+    ZoneNamedN(outer, "memory", true);
+    ZoneNameV(outer, "pool", 4);
+    TracyAlloc(block, sizeof block);
+    TracyCAllocN(block, sizeof block, "pool");
+    TracyFree(block);
+    FrameMarkStart("load");
+    TracyCPlotI("memory used", 8);
+    FrameMarkEnd("load");
+    TracyFiberEnter("fiber");
+    TracyCMessageL("on a fiber");
+    TracyFiberLeave;
 }
 
 int main(void)
@@ -20,6 +41,7 @@ int main(void)
         load_level(i);
         FrameMark;
     }
+    use_memory();
     TracyMessageL("level done");
     run_spall();
     return 0;

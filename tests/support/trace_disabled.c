@@ -1,4 +1,5 @@
-/* Every macro with TTR_TRACE_DISABLE: this file compiles, and refers to nothing of the library. */
+/* Every macro and function with TTR_TRACE_DISABLE: this file compiles, and refers to nothing of the
+ * library. */
 #define TTR_TRACE_DISABLE
 #include <tracetta/trace.h>
 
@@ -27,5 +28,18 @@ int main(void)
     TTR_LOG_LEVEL(TTR_TRACE_ERROR, none, "%d", ++n);
     TTR_BLOB(none, "blob", &n, sizeof n);
     TTR_OBJECT(none, &n, "object");
+    ttr_trace_stats stats;
+    const char *const names[] = {"n"};
+    ttr_trace_site *site =
+        ttr_trace_site_new("none", "site", TTR_TRACE_INSTANT, TTR_TRACE_ERROR, names, 1);
+    n += ttr_trace_start_file("/no/such/folder/file", NULL);
+    ttr_trace_thread_name("main");
+    n += !ttr_trace_virtual_thread_enter(1, "virtual");
+    ttr_trace_virtual_thread_leave();
+    ttr_trace_trigger("trigger");
+    if (ttr_trace_site_is_enabled(site))
+        ttr_trace_site_write(site, ttr_trace_now(), ttr_trace_read_clock(), NULL);
+    ttr_trace_get_stats(&stats);
+    n += ttr_trace_flush() + ttr_trace_stop() + stats.is_active + (int)stats.written;
     return TTR_TRACE_ENABLED(none) || n;
 }

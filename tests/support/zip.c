@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/endian.h"
+#include "base/sanitizer.h"
 
 #define END_BYTES 22u
 #define ENTRY_BYTES 46u
@@ -54,7 +55,9 @@ static bool give(const uint8_t *bytes, size_t n, const uint8_t *entry, zip_see s
                        .avail_out = (uInt)size};
     bool is_fine = whole && inflateInit2(&stream, -MAX_WBITS) == Z_OK;
     if (is_fine) {
-        is_fine = inflate(&stream, Z_FINISH) == Z_STREAM_END && see(ctx, name, whole, size);
+        is_fine = inflate(&stream, Z_FINISH) == Z_STREAM_END;
+        sanitizer_mark_written(whole, size);
+        is_fine = is_fine && see(ctx, name, whole, size);
         (void)inflateEnd(&stream);
     }
     free(whole);

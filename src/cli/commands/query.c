@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/commands/query_live.h"
 #include "cli/commands/query_shell.h"
 #include "cli/commands/query_socket.h"
 #include "cli/commands/query_work.h"
@@ -151,6 +152,11 @@ int run_query(struct call *call)
     if (outcome == OUTCOME_FINE && call->paths_n == 0)
         outcome = report_misuse("query",
                                 sql ? "expected a trace before the statement" : "expected a trace");
+    if (outcome == OUTCOME_FINE && call->set.every > 0) {
+        outcome = run_query_live(call, sql);
+        free(sql);
+        return outcome;
+    }
     if (outcome == OUTCOME_FINE && (call->set.interactive || call->set.serve)) {
         outcome =
             run_more_statements(call, sql, call->set.serve ? run_query_server : run_query_shell);

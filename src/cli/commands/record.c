@@ -113,7 +113,8 @@ static int choose_output_format(struct work *work)
                              "%s cannot be written while events come: record FXT, then use "
                              "\"tracetta convert\"",
                              format);
-    if (strcmp(output, "-") == 0 && convert_is_folder(format))
+    /* Folders of perf.data are read, and one file is written. */
+    if (strcmp(output, "-") == 0 && convert_is_folder(format) && strcmp(format, "perf") != 0)
         return report_misuse(call->command->name,
                              "a %s trace is a folder: use -o FOLDER instead of -o -", format);
     if (strcmp(output, "-") == 0) {
@@ -213,6 +214,12 @@ static bool is_compressed(const struct work *work)
            (work->call->set.zstd || (n > 4 && strcmp(output + n - 4, ".zst") == 0));
 }
 
+/* Returns the name of the output for messages. */
+static const char *get_output_name(const struct work *work)
+{
+    return strcmp(work->recording.path, "-") == 0 ? "standard output" : work->recording.path;
+}
+
 static int open_manager(struct work *work)
 {
     const struct settings *set = &work->call->set;
@@ -241,7 +248,7 @@ static int open_manager(struct work *work)
     }
     if (error.status == TTR_E_MISUSE)
         return report_misuse(work->call->command->name, "%s", error.text);
-    report_error(work->call, work->recording.path, &error);
+    report_error(work->call, get_output_name(work), &error);
     return OUTCOME_OUTPUT;
 }
 
@@ -318,7 +325,7 @@ static ttr_status write_snapshots(struct work *work, ttr_error *error)
 static void report_failure(struct work *work, const ttr_error *error)
 {
     work->has_failed = true;
-    report_error(work->call, work->recording.path, error);
+    report_error(work->call, get_output_name(work), error);
 }
 
 /* Completes the archive. The programs go on without it. */
@@ -469,8 +476,7 @@ static void print_summary(const struct work *work)
     if (call->term.error_is_tty || call->set.verbose)
         print_note(call, "recorded %s event(s) of %" PRIu32 " process(es), %s in %s",
                    units_count(stats->events).s, stats->programs, units_size(stats->bytes).s,
-                   strcmp(work->recording.path, "-") == 0 ? "standard output"
-                                                          : work->recording.path);
+                   get_output_name(work));
 }
 
 /* Returns the exit status of the command after the program has ended. */

@@ -14,8 +14,8 @@ static const char *const statuses[] = {
     "0",
     "success",
     "1",
-    "no match, a difference, damage (the output holds all that could be read), or a lossy "
-    "conversion under --strict",
+    ("no match, a difference, damage (the output holds all that could be read), or a lossy "
+     "conversion under --strict"),
     "2",
     "wrong usage",
     "3",

@@ -96,7 +96,10 @@ static void write_page_end(FILE *to, const struct command *command)
         ".TP\n\\fBPAGER\\fR\nthe pager for output on a terminal; empty or \"cat\": no pager. "
         "\\fBLESS\\fR is set to FRX when unset.\n"
         ".TP\n\\fBNO_COLOR\\fR, \\fBCLICOLOR_FORCE\\fR\nno colours, or colours in pipes too.\n"
-        ".TP\n\\fBTMPDIR\\fR\nthe folder for temporary files of sorting.\n"
+        ".TP\n\\fBTMPDIR\\fR\nthe folder for temporary files of sorting and of tables.\n"
+        ".TP\n\\fBCOLUMNS\\fR\nthe width of tables, if not that of the terminal.\n"
+        ".TP\n\\fBXDG_CACHE_HOME\\fR, \\fBTRACETTA_CACHE_SIZE\\fR\nthe folder and the limit of "
+        "the tables that \\fBtracetta query\\fR saves (default ~/.cache and 1GiB).\n"
         ".TP\n\\fBDEBUGINFOD_URLS\\fR, \\fBDEBUGINFOD_TIMEOUT\\fR\nthe servers of "
         "\\fB\\-\\-debuginfod\\fR without URLs, and the seconds to wait for an answer.\n",
         to);

@@ -191,6 +191,22 @@ struct event_refs {
     ttr_id thread, category, name;
 };
 
+/* An event "events lost" of our recorder (trace_fxt_append_losses): inline texts of 14 and 11
+ * bytes, then the count as a 64-bit argument. */
+#define LOSSES_REFS UINT64_C(0x800b800e)
+#define LOSSES_TEXTS "tracetta.trace\0\0events lost\0\0\0\0\0"
+#define LOSSES_COUNT 8u /* word of the count */
+
+/* Remembers the count of lost events for the provider event that follows. */
+static void note_losses(struct fxt_reader *reader, const struct fxt_record *record)
+{
+    if (record->words <= LOSSES_COUNT || !fxt_get_bits(record->header, FXT_EVENT_THREAD) ||
+        memcmp(record->bytes + 2 * FXT_WORD_BYTES, LOSSES_TEXTS, sizeof LOSSES_TEXTS - 1) != 0)
+        return;
+    reader->lost = fxt_load_record_word(reader, record, LOSSES_COUNT);
+    reader->lost_end = record->offset + (uint64_t)record->words * FXT_WORD_BYTES;
+}
+
 static enum fxt_convert_result find_ids_of_inline_refs(struct fxt_reader *reader,
                                                        const struct fxt_record *record,
                                                        struct event_refs *ids)
@@ -199,6 +215,8 @@ static enum fxt_convert_result find_ids_of_inline_refs(struct fxt_reader *reader
     uint32_t thread = (uint32_t)fxt_get_bits(header, FXT_EVENT_THREAD);
     uint32_t category = (uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY);
     uint32_t at = thread ? 2 : 4;
+    if (header >> 32 == LOSSES_REFS)
+        note_losses(reader, record);
     enum fxt_convert_result result = fxt_resolve_thread(reader, record, thread, 2, &ids->thread);
     if (result == FXT_CONVERTED)
         result = fxt_resolve_string(reader, record, category, at, &ids->category);

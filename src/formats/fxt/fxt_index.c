@@ -64,7 +64,7 @@ static uint64_t count_index_bytes(uint64_t entries)
 static bool read_locator(const struct fxt_reader *reader, uint64_t locator[LOCATOR_WORDS])
 {
     const uint64_t end = source_end_offset(reader->in->source);
-    const uint64_t n = LOCATOR_WORDS * FXT_WORD_BYTES;
+    const uint64_t n = (uint64_t)LOCATOR_WORDS * FXT_WORD_BYTES;
     return end > n && read_words(reader, end - n, locator, LOCATOR_WORDS) &&
            has_head(locator, LOCATOR_WORDS - HEAD_WORDS, FXT_INDEX_LOCATOR) && locator[4] > 0 &&
            locator[4] <= ENTRIES_MAX && count_index_bytes(locator[4]) < end &&
@@ -76,7 +76,8 @@ static bool read_entries(const struct fxt_reader *reader, uint64_t offset,
                          struct fxt_index_entry *entries, size_t n)
 {
     uint64_t head[HEAD_WORDS];
-    _Static_assert(sizeof *entries == ENTRY_WORDS * FXT_WORD_BYTES, "an entry has four words");
+    _Static_assert(sizeof *entries == (size_t)ENTRY_WORDS * FXT_WORD_BYTES,
+                   "an entry has four words");
     return read_words(reader, offset, head, HEAD_WORDS) &&
            has_head(head, n * ENTRY_WORDS, FXT_INDEX_ENTRIES) &&
            read_words(reader, offset + sizeof head, (uint64_t *)(void *)entries, n * ENTRY_WORDS);

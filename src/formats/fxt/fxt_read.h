@@ -115,6 +115,9 @@ struct fxt_reader {
     int64_t last_time;
     /* all bytes from `at` up to this file offset are zero, even those that left the window */
     uint64_t zeros_end;
+    /* number of lost events in the event before file offset lost_end, which tracetta writes before
+     * a provider event */
+    uint64_t lost, lost_end;
     /* true if the fields of an event in the batch may still be decoded */
     bool has_fields;
     /* buffer of FXT_SIZE_MAX words for a record with a corrected size; NULL until needed */

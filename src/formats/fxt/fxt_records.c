@@ -123,7 +123,10 @@ static enum fxt_convert_result convert_provider_event(struct fxt_reader *reader,
     if (!fxt_provider_select(reader, (uint32_t)fxt_get_bits(record->header, FXT_METADATA_PROVIDER),
                              &is_new))
         return fail_out_of_memory(reader);
-    set_event_without_time(reader, add_event_of_record(reader, record, shape, TTR_KIND_GAP));
+    ttr_event *event = add_event_of_record(reader, record, shape, TTR_KIND_GAP);
+    if (reader->lost_end == record->offset)
+        event->link = reader->lost;
+    set_event_without_time(reader, event);
     reader->provider = current;
     return FXT_CONVERTED;
 }

@@ -374,8 +374,9 @@ static void write_title(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *ctx = out->ctx;
     struct title *title = &ctx->titles[(event->name ^ event->kind) % TITLES];
-    char *begin = (char *)buffer_room(&out->buffer, sizeof "{\"time_ns\":" + 2 * NUMBER_MAX +
-                                                        TIME_TEXT + TITLE_MAX + TEXT_CACHE_PADDING);
+    char *begin =
+        (char *)buffer_room(&out->buffer, sizeof "{\"time_ns\":" + (size_t)2 * NUMBER_MAX +
+                                              TIME_TEXT + TITLE_MAX + TEXT_CACHE_PADDING);
     if (!begin)
         return;
     bool is_kept = is_title_of_event(title, event);

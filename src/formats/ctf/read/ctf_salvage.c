@@ -35,7 +35,10 @@
 #include "formats/ctf/read/ctf_resync.h"
 
 enum { CHAIN_MIN = 48 };
-enum { RECENT_MAX = 8, SAMPLE = 8, WORK_EACH = 16, CHOICE_BYTES = 256, RECENT_BYTES = 4096 };
+enum { RECENT_MAX = 8, SAMPLE = 8, WORK_EACH = 16, RECENT_BYTES = 4096 };
+
+#define CHOICE_BITS (UINT64_C(8) * 256)
+#define RECENT_BITS (UINT64_C(8) * RECENT_BYTES)
 /* zero events count as damage if at least so many bytes and events follow each other */
 enum { ZERO_RUN_BYTES = 48, ZERO_RUN_EVENTS = 4 };
 /* maximum number of bytes after the batch that are searched for the end of zeros */
@@ -192,8 +195,8 @@ static void find_event_chain(struct salvage *salvage, const struct ctf_restart *
             continue;
         if (is_better_chain(salvage, &chain, best))
             *best = chain;
-        if (is_first && stop - at > CHOICE_BYTES * 8)
-            stop = at + CHOICE_BYTES * 8;
+        if (is_first && stop - at > CHOICE_BITS)
+            stop = at + CHOICE_BITS;
         is_first = false;
     }
 }
@@ -204,7 +207,7 @@ static void find_best_chain(struct salvage *salvage, uint32_t bad, struct chain 
 {
     const struct ctf_reader *reader = salvage->reader;
     const uint64_t from = get_bad_event_bit(reader, bad), end = reader->bits.end,
-                   near = from + RECENT_BYTES * 8 < end ? from + RECENT_BYTES * 8 : end;
+                   near = from + RECENT_BITS < end ? from + RECENT_BITS : end;
     const uint32_t oldest =
         reader->clocks.kept > salvage->first ? reader->clocks.kept : salvage->first;
     salvage->work = WORK_EACH * (end > from ? end - from : 0) / 8 + RECENT_BYTES;
