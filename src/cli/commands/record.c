@@ -57,10 +57,10 @@ struct work {
     const char *live_format;
     char *events_path; /* FXT file that is converted then */
     bool has_failed;
-    bool is_waiting;   /* the program has ended, and processes that it started are recorded */
-    uint64_t asked_ns; /* time at which the processes of --attach were asked to connect */
-    pid_t parent;      /* process that started this command */
-    int forwarded;     /* signal that was sent to the program */
+    bool is_waiting;       /* the program has ended, and processes that it started are recorded */
+    uint64_t requested_ns; /* time at which the processes of --attach were asked to connect */
+    pid_t parent;          /* process that started this command */
+    int forwarded;         /* signal that was sent to the program */
 };
 
 /* --- Options --- */
@@ -396,7 +396,7 @@ static bool is_time_over(struct work *work)
         return false;
     if (work->manager)
         ttr_manager_get_stats(work->manager, &stats);
-    if (stats.programs < work->call->set.attach.n && now - work->asked_ns < ATTACH_WAIT_NS)
+    if (stats.programs < work->call->set.attach.n && now - work->requested_ns < ATTACH_WAIT_NS)
         work->recording.begin_ns = now;
     return now - work->recording.begin_ns >= work->recording.limit_ns;
 }
@@ -404,7 +404,7 @@ static bool is_time_over(struct work *work)
 static void run_manager(struct work *work)
 {
     bool has_ended;
-    work->asked_ns = work->recording.begin_ns = progress_now();
+    work->requested_ns = work->recording.begin_ns = progress_now();
     interrupt_enable_dumps();
     do {
         has_ended = work->launch.pid ? has_command_ended(work) : has_attached_ended(work);
