@@ -49,6 +49,12 @@ TTR_API void ttr_query_free(ttr_query *query);
 /* Called regularly while a statement runs; returning false ends it with TTR_AGAIN. */
 TTR_API void ttr_query_set_progress(ttr_query *query, ttr_progress progress, void *user_data);
 
+/* Limits the memory of statements: half of it is for SQLite, which then sorts in temporary files in
+ * TMPDIR, and half for a column scan; a column scan that needs more is not used.  A statement that
+ * SQLite cannot run with that fails with TTR_E_NOMEM.  0 is the default: 2 GiB for SQLite, column
+ * scans without a limit.  SQLite has one limit for all queries of the process. */
+TTR_API void ttr_query_set_memory(ttr_query *query, uint64_t bytes);
+
 /* Statements may define temporary views, which later statements see.  A query that is read-only
  * refuses them, and all other statements than SELECT: for statements of strangers. */
 TTR_API void ttr_query_set_read_only(ttr_query *query, bool is_read_only);

@@ -66,6 +66,8 @@ static size_t append_character(struct buffer *to, const uint8_t *p, size_t n, bo
 void visible_text_append(struct visible_text *visible, struct buffer *to, const void *bytes,
                          size_t n, bool keeps_colors)
 {
+    if (n == 0) /* `bytes` may be NULL */
+        return;
     const uint8_t *p = bytes, *end = p + n;
     while (visible->rest_n && p < end) {
         uint8_t all[sizeof visible->rest + 1];

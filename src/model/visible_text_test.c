@@ -53,12 +53,25 @@ static void colors_are_kept_on_request(void **state)
     EXPECT_COLORS("\x1b[\n", "\\x1b[\n");
 }
 
+static void empty_text_without_memory_appends_nothing(void **state)
+{
+    (void)state;
+    struct visible_text visible = {.rest_n = 0};
+    struct buffer to;
+    buffer_init(&to, alloc_default());
+    visible_text_append(&visible, &to, NULL, 0, false);
+    assert_int_equal(to.n, 0);
+    assert_int_equal(visible.rest_n, 0);
+    buffer_free(&to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(control_character_becomes_its_number),
         cmocka_unit_test(invalid_byte_that_is_a_control_becomes_its_number),
         cmocka_unit_test(colors_are_kept_on_request),
+        cmocka_unit_test(empty_text_without_memory_appends_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,9 @@ static bool reserve_groups(struct leaf *leaf, size_t n)
     const size_t old = leaf->groups_capacity, capacity = 2 * n + 64;
     if (n <= old)
         return true;
+    if (!query_fits(leaf->program.query,
+                    capacity * (leaf->keys_n + 3 * leaf->aggregates_n) * sizeof(int64_t)))
+        return false;
     for (uint32_t i = 0; i < leaf->keys_n; i++)
         if (!resize((void **)&leaf->keys[i].values, old, capacity, sizeof(int64_t)))
             return false;

@@ -49,7 +49,8 @@ void lag_evaluate(struct vector_program *program, struct vector_op *op, const in
 
 bool lag_start_leads(const struct vector_program *program, struct vector_op *op)
 {
-    op->all = malloc((size_t)(program->rows + 1) * sizeof *op->all);
+    const size_t size = (size_t)(program->rows + 1) * sizeof *op->all;
+    op->all = query_fits(program->query, size) ? malloc(size) : NULL;
     for (uint64_t row = 0; op->all && row < program->rows; row++)
         op->all[row] = NONE;
     return op->all != NULL;

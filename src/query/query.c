@@ -20,6 +20,8 @@
  * tables into the statement around them, which can grow exponentially, before any progress is
  * reported. */
 #define SQLITE_MEMORY_MAX ((sqlite3_int64)2 << 30)
+/* The least that SQLite needs for its own tables. */
+#define SQLITE_MEMORY_MIN ((sqlite3_int64)1 << 20)
 #define SCHEMAS_MAX 10 /* maximum number of databases that SQLite can attach */
 
 /* --- Errors --- */
@@ -211,6 +213,18 @@ void ttr_query_set_progress(ttr_query *query, ttr_progress progress, void *user_
     query->user_data = user_data;
 }
 
+void ttr_query_set_memory(ttr_query *query, uint64_t bytes)
+{
+    const sqlite3_int64 half = bytes / 2 > INT64_MAX ? INT64_MAX : (sqlite3_int64)(bytes / 2);
+    const sqlite3_int64 hard = !bytes || half > SQLITE_MEMORY_MAX ? SQLITE_MEMORY_MAX
+                               : half < SQLITE_MEMORY_MIN         ? SQLITE_MEMORY_MIN
+                                                                  : half;
+    query->memory_max = bytes / 2;
+    (void)sqlite3_hard_heap_limit64(hard);
+    /* Sorting and temporary tables use a file from half of that on. */
+    (void)sqlite3_soft_heap_limit64(bytes ? hard / 2 : 0);
+}
+
 void ttr_query_set_read_only(ttr_query *query, bool is_read_only)
 {
     query->is_read_only = is_read_only;
@@ -390,7 +404,7 @@ static uint64_t find_missing_table(const char *text, const char *message)
     return offset;
 }
 
-/* Sets the error of a statement that SQLite could not compile, or that has no words.  `edits` are
+/* Sets the error of a statement that SQLite could not compile, or that is empty.  `edits` are
  * the replacements in `sql` before it was compiled. */
 static void set_compile_error(const ttr_query *query, int status, const char *sql,
                               const struct query_edits *edits, ttr_error *error)

@@ -26,6 +26,7 @@ struct ttr_query {
     ttr *t;
     const ttr_store *store;
     sqlite3 *db;
+    uint64_t memory_max;  /* bytes that the result of a leaf may need; 0 = no limit */
     bool has_no_leaves;   /* column scans are off: SQLite computes all statements */
     bool is_read_only;    /* statements cannot create views */
     uint32_t leaves_made; /* number of the latest leaf */
@@ -39,6 +40,13 @@ struct ttr_query {
     ttr_progress progress;
     void *user_data;
 };
+
+/* Returns true if an array of a leaf may have this size. */
+static inline bool query_fits(const ttr_query *query, uint64_t bytes)
+{
+    const uint64_t limit = query->owner ? query->owner->memory_max : query->memory_max;
+    return limit == 0 || bytes <= limit;
+}
 
 /* Adds the tables of the store as virtual tables of a schema. The database calls `free_query`,
  * which may be NULL, when it does not need `query` any more. Returns a status of SQLite. */

@@ -54,7 +54,7 @@ static bool add_row(struct query_arg *arg, const struct arg_row *row)
 {
     if (arg->n == arg->capacity) {
         const size_t capacity = arg->capacity ? 2 * arg->capacity : 256;
-        struct arg_row *grown = realloc(arg->rows, capacity * sizeof *grown);
+        struct arg_row *grown = sqlite3_realloc64(arg->rows, capacity * sizeof *grown);
         if (!grown)
             return false;
         arg->rows = grown;
@@ -126,7 +126,7 @@ static struct query_arg *find_arg(ttr_query *query, ttr_id key, int *status)
     arg->key = key;
     *status = read_rows(query->store, arg);
     if (*status != SQLITE_OK) {
-        free(arg->rows);
+        sqlite3_free(arg->rows);
         free(arg);
         return NULL;
     }
@@ -207,7 +207,7 @@ void query_free_args(ttr_query *query)
 {
     while (query->args) {
         struct query_arg *next = query->args->next;
-        free(query->args->rows);
+        sqlite3_free(query->args->rows);
         free(query->args);
         query->args = next;
     }

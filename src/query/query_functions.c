@@ -15,12 +15,12 @@ struct values {
 static void add_percentile_value(sqlite3_context *context, double percent, sqlite3_value *value)
 {
     struct values *values = sqlite3_aggregate_context(context, sizeof *values);
-    if (!values || sqlite3_value_type(value) == SQLITE_NULL)
+    if (!values || values->is_full || sqlite3_value_type(value) == SQLITE_NULL)
         return;
     values->percent = percent;
     if (values->n == values->capacity) {
         const size_t capacity = values->capacity ? 2 * values->capacity : 64;
-        double *grown = realloc(values->list, capacity * sizeof *grown);
+        double *grown = sqlite3_realloc64(values->list, capacity * sizeof *grown);
         values->is_full = !grown;
         if (!grown)
             return;
@@ -57,9 +57,14 @@ static int compare_numbers(const void *left, const void *right)
 static void end_percentile(sqlite3_context *context)
 {
     struct values *values = sqlite3_aggregate_context(context, 0);
+    if (values && values->is_full) {
+        sqlite3_free(values->list);
+        sqlite3_result_error_nomem(context);
+        return;
+    }
     if (!values || values->n == 0) {
         if (values)
-            free(values->list);
+            sqlite3_free(values->list);
         sqlite3_result_null(context);
         return;
     }
@@ -67,12 +72,9 @@ static void end_percentile(sqlite3_context *context)
     const double at = values->percent / 100 * (double)(values->n - 1);
     const size_t low = (size_t)at, high = low + 1 < values->n ? low + 1 : low;
     const double part = at - (double)low;
-    if (values->is_full)
-        sqlite3_result_error_nomem(context);
-    else
-        sqlite3_result_double(context,
-                              values->list[low] + part * (values->list[high] - values->list[low]));
-    free(values->list);
+    sqlite3_result_double(context,
+                          values->list[low] + part * (values->list[high] - values->list[low]));
+    sqlite3_free(values->list);
 }
 
 /* --- Histogram --- */

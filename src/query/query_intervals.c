@@ -203,7 +203,7 @@ static struct piece *add_piece(struct pieces *pieces)
 {
     if (pieces->n == pieces->capacity) {
         const size_t capacity = pieces->capacity ? 2 * pieces->capacity : 256;
-        struct piece *grown = realloc(pieces->list, capacity * sizeof *grown);
+        struct piece *grown = sqlite3_realloc64(pieces->list, capacity * sizeof *grown);
         if (!grown)
             return NULL;
         pieces->list = grown;
@@ -334,7 +334,7 @@ static int join_table(struct intersection *work, struct pieces *rows, size_t tab
         status = sweep_lists(&sweep);
     free(sweep.in_a.list);
     free(sweep.in_b.list);
-    free(work->found.list);
+    sqlite3_free(work->found.list);
     work->found = sweep.found;
     if (status == SQLITE_OK && work->found.n)
         qsort(work->found.list, work->found.n, sizeof *work->found.list, compare_pieces);
@@ -360,11 +360,11 @@ static int add_table(struct intersection *work, const char *sql, size_t table, c
         qsort(rows.list, rows.n, sizeof *rows.list, compare_pieces);
     if (status == SQLITE_OK && table > 0) {
         status = join_table(work, &rows, table);
-        free(rows.list);
+        sqlite3_free(rows.list);
     } else if (table == 0) {
         work->found = rows;
     } else {
-        free(rows.list);
+        sqlite3_free(rows.list);
     }
     return status;
 }
@@ -376,7 +376,7 @@ static void free_work(struct intersection *work)
             sqlite3_value_free(work->groups[i].keys[k]);
     free(work->groups);
     free(work->slots);
-    free(work->found.list);
+    sqlite3_free(work->found.list);
     *work = (struct intersection){.query = work->query};
 }
 

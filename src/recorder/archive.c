@@ -9,6 +9,7 @@
 
 #include <zstd.h>
 
+#include "base/sanitizer.h"
 #include "recorder/recorder.h"
 
 #define WAIT_MS 100
@@ -88,7 +89,10 @@ static size_t compress_parts(struct archive_zstd *zstd, const struct iovec *part
             memcpy(zstd->plain + at, part[i].iov_base, part[i].iov_len);
     const size_t size = ZSTD_compressCCtx(zstd->context, zstd->packed, zstd->packed_size,
                                           zstd->plain, bytes, ZSTD_LEVEL);
-    return ZSTD_isError(size) ? 0 : size;
+    if (ZSTD_isError(size))
+        return 0;
+    sanitizer_mark_written(zstd->packed, size);
+    return size;
 }
 
 /* --- Writing --- */

@@ -129,9 +129,21 @@ static int add_category(const char *name)
 /* A trace point made at run time. */
 struct run_time_site {
     ttr_trace_site site;
+    struct run_time_site *next; /* in run_time_sites */
     uint64_t arg_headers[TTR_TRACE_ARGS_MAX];
     const char *arg_names[TTR_TRACE_ARGS_MAX];
 };
+
+/* All of them. They live until the program ends, also if the caller drops its pointer. */
+static struct run_time_site *run_time_sites; /* atomic */
+
+static void keep_site(struct run_time_site *made)
+{
+    made->next = __atomic_load_n(&run_time_sites, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&run_time_sites, &made->next, made, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
+}
 
 static void free_site(struct run_time_site *made)
 {
@@ -158,10 +170,12 @@ ttr_trace_site *ttr_trace_site_new(const char *category, const char *name, enum 
     made->site.level = level;
     made->site.args_n = (uint8_t)args_n;
     made->site.enabled = &run_time_enabled[i];
-    if (is_copied)
-        return &made->site;
-    free_site(made);
-    return NULL;
+    if (!is_copied) {
+        free_site(made);
+        return NULL;
+    }
+    keep_site(made);
+    return &made->site;
 }
 
 /* Returns true if events of the type have a word after their arguments. */

@@ -75,3 +75,14 @@ wait $reader
 says losses_are_reported_at_the_end 'lost: 9 events by their counters; 0 datagrams dropped by the kernel; 0 events by a full queue' cat "$work/live.err"
 says losses_are_gaps_of_the_printed_trace '"kind": *"gap"' cat "$work/live.out"
 refuses wrong_address_is_reported 2 'expected udp:HOST:PORT' "$tracetta" cat udp:nonsense
+
+start query --every=100ms --format=tsv udp::0 "SELECT count(*) n FROM event WHERE kind = 'span'"
+"$python" "$here/heph_send.py" udp "$port" 100 1700000000000000000 10
+has_answer()
+{
+    grep -qx 90 "$work/live.out"
+}
+await has_answer
+kill -TERM $reader
+wait $reader
+verdict "answers_to_a_query_are_repeated_while_datagrams_arrive" $? "$(cat "$work/live.out" "$work/live.err")"

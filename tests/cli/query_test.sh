@@ -13,6 +13,20 @@ query()
 }
 
 says "tables_are_listed_without_a_statement" "^slice +[0-9]+ " "$tracetta" query "$work/t.fxt"
+# The examples in the list have rows: of a trace of spans, and of one of samples.
+for trace in "$work/t.fxt" "$corpus/eventheader/made-here/cpuclock-callchain.data"; do
+    name=examples_of_$(basename "$trace")_have_rows
+    if [ ! -e "$trace" ]; then
+        skip "$name" "no recorded traces"
+        continue
+    fi
+    examples=0
+    while read -r sql; do
+        [ "$("$tracetta" query -q --format=csv "$trace" "$sql" 2>>"$work/.err" | wc -l)" -gt 1 ] && examples=$((examples + 1))
+    done < <("$tracetta" query "$trace" 2>"$work/.err" | grep '^  SELECT')
+    [ $examples = 3 ]
+    verdict "$name" $? "$examples"
+done
 says "columns_are_explained_with_verbose" "self_dur +integer +duration without" "$tracetta" query -v "$work/t.fxt"
 
 # The rows of the table of events are the events of the trace: an independent engine sums JSON Lines.
@@ -166,6 +180,18 @@ says "histogram_counts_between_powers_of_two" '^\[\[null,0,1\],\[0,1,2\],\[1,2,1
 says "events_of_a_field_are_counted_once" "^[1-9][0-9]*	0$" "$tracetta" query -q --format=tsv "$work/t.fxt" "SELECT (SELECT count(*) FROM (SELECT 1 FROM args GROUP BY arg_set_id, key HAVING count(*) > 1)),
     (SELECT sum(f.events) FROM field f) - (SELECT count(*) FROM (SELECT DISTINCT arg_set_id, key FROM args))"
 
+# One limit of memory is for tables and statements.
+numbers="WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 200000)"
+refuses "statement_beyond_the_limit_of_memory_is_refused" 4 "more memory than --memory leaves" "$tracetta" query -q --memory=4MiB "$work/t.fxt" "$numbers SELECT percentile(n, 50) p FROM r"
+says "percentile_has_memory_without_a_limit" '^100000\.5$' "$tracetta" query -q --format=tsv "$work/t.fxt" "$numbers SELECT percentile(n, 50) p FROM r"
+says "sorting_uses_files_beyond_the_limit" '^99999-------------------------$' "$tracetta" query -q --format=tsv --memory=4MiB "$work/t.fxt" \
+    "$numbers SELECT max(x) m FROM (SELECT n || '-------------------------' x FROM r ORDER BY x LIMIT -1 OFFSET 1)"
+for statement in "SELECT * FROM slice WHERE dur > 0" "SELECT name, depth, count(*), percentile(dur, 99) FROM slice GROUP BY 1, 2 ORDER BY 1, 2"; do
+    query --format=csv "$statement" >"$work/expected"
+    same "answers_are_equal_with_little_memory_${#statement}" "$work/expected" "$tracetta" query -q --format=csv --memory=4MiB "$work/t.fxt" "$statement"
+done
+refuses "column_that_an_intersection_lacks_has_a_caret" 2 '^ {46}\^$' "$tracetta" query "$work/t.fxt" "SELECT * FROM interval_intersect!((slice), (nope))"
+
 # Declared classes are found by name: the time of the question stays near that of reading the metadata.
 mkdir "$work/classes" && awk 'BEGIN {
     print "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream { event.header := struct { integer { size = 32; align = 8; } id; }; };"
@@ -209,6 +235,7 @@ same "columns_have_the_text_of_the_statement_as_names" "$work/expected" \
 printf '%s\n' "arg('a'),(SELECT arg('b') FROM slice)" , >"$work/expected"
 same "columns_of_each_part_keep_their_order" "$work/expected" \
     "$tracetta" query -q --format=csv "$work/t.fxt" "SELECT DISTINCT arg('a'), (SELECT arg('b') FROM slice) FROM slice UNION SELECT NULL, arg('c') FROM slice ORDER BY arg('a')"
+refuses "two_operands_of_sql_are_refused" 2 "separate several statements" "$tracetta" query "$work/t.fxt" "SELECT 1 x" "SELECT 2 y"
 refuses "output_needs_a_statement" 2 "output needs a statement" "$tracetta" query "$work/t.fxt" -o "$work/none.parquet"
 refuses "format_needs_a_statement" 2 "format needs a statement" "$tracetta" query "$work/t.fxt" --format=csv
 refuses "window_of_no_time_is_refused" 2 "a duration above 0" "$tracetta" query --window=0s "$work/t.fxt" "SELECT 1 x"
@@ -271,3 +298,56 @@ reader=$!
 await is_gone $reader
 [ "$(tail -n 1 "$work/.out")" = 3000 ]
 verdict "window_ends_a_live_input" $? "$(cat "$work/.err")"
+
+# Repeated answers are over all events so far, or over those of the window.
+rows()
+{
+    [ "$(wc -l <"$work/.out")" -ge "$1" ]
+}
+for window in "" --window=200ms; do
+    mkfifo "$work/live$window"
+    "$tracetta" query -q --format=csv --every=200ms $window "$work/live$window" "SELECT count(*) n FROM event" >"$work/.out" 2>"$work/.err" &
+    reader=$!
+    exec 7>"$work/live$window"
+    cat "$work/t.fxt" >&7
+    grows()
+    {
+        grep -qx 3000 "$work/.out"
+    }
+    await grows
+    before=$(wc -l <"$work/.out")
+    await rows $((before + 2))
+    cat "$work/t.fxt" >&7
+    exec 7>&-
+    wait $reader
+    status=$?
+    last=$([ -n "$window" ] && echo 3000 || echo 6000) quiet=$([ -n "$window" ] && echo 0 || echo 3000)
+    [ $status = 0 ] && [ "$(grep -c n "$work/.out")" = 1 ] && [ "$(tail -n 1 "$work/.out")" = "$last" ] &&
+        [ "$(sed -n "$((before + 2))p" "$work/.out")" = "$quiet" ]
+    verdict "answers_are_repeated${window:+_over_a_window}" $? "exit status $status"
+done
+mkfifo "$work/idle"
+"$tracetta" query -q --every=100ms "$work/idle" "SELECT count(*) n FROM event" >"$work/.out" 2>"$work/.err" &
+reader=$!
+strays+=("$reader")
+exec 7>"$work/idle"
+cat "$work/t.fxt" >&7
+await rows 3
+kill -TERM $reader
+wait $reader
+status=$?
+exec 7>&-
+verdict "repeated_answers_end_by_a_signal" $status "$(cat "$work/.err")"
+says "file_that_ends_has_one_answer" '^3000$' "$tracetta" query -q --every=10s --format=tsv "$work/t.fxt" "SELECT count(*) n FROM event"
+refuses "repeated_statement_with_an_error_is_refused" 2 "no such column: nope" "$tracetta" query -q --every=10s "$work/t.fxt" "SELECT nope FROM event"
+says "column_of_a_later_event_is_waited_for" '^1$' "$tracetta" query -q --every=10ms --format=tsv - "SELECT count(key_5) n FROM Example__operation_134" < <(sleep 0.3 && cat "$work/t.fxt")
+while read -r name options; do
+    # shellcheck disable=SC2086 # options are words
+    refuses "$name" 2 "every|above 0" "$tracetta" query --every=1s $options "$work/t.fxt" "SELECT 1 x"
+done <<'EXCLUDED'
+window_below_the_period_is_refused --window=100ms
+window_of_many_periods_is_refused --window=100s
+shell_has_no_repeated_answers -i
+file_has_no_repeated_answers --format=parquet
+no_period_is_refused --every=0s
+EXCLUDED

@@ -19,6 +19,7 @@ struct output {
     const struct query_library *library;
     ttr_result *result;
     size_t columns;
+    bool has_head; /* CSV, TSV: print the names of the columns */
 };
 
 /* --- Cells --- */
@@ -144,7 +145,8 @@ static ttr_status print_separated_rows(const struct output *out, const struct se
     ttr_status status = out->library->step(out->result, error);
     if (status != TTR_OK && status != TTR_END)
         return status;
-    print_column_names(out, how);
+    if (out->has_head || how->has_rule)
+        print_column_names(out, how);
     for (; status == TTR_OK; status = out->library->step(out->result, error)) {
         (void)fputs(how->before, stdout);
         for (size_t i = 0; i < out->columns; i++) {
@@ -290,12 +292,12 @@ static ttr_status print_text_table(const struct output *out, ttr_error *error)
 }
 
 ttr_status print_query_result(const struct call *call, const struct query_library *library,
-                              ttr_result *result, ttr_error *error)
+                              ttr_result *result, bool has_head, ttr_error *error)
 {
     static const struct separated csv = {"", ",", "\n", print_csv_cell, false};
     static const struct separated tsv = {"", "\t", "\n", print_tsv_cell, false};
     static const struct separated markdown = {"| ", " | ", " |\n", print_markdown_cell, true};
-    const struct output out = {call, library, result, library->columns(result)};
+    const struct output out = {call, library, result, library->columns(result), has_head};
     const char *format = call->set.format ? call->set.format : "table";
     if (out.columns == 0)
         return library->step(result, error);

@@ -26,6 +26,7 @@ int load_query_library(const struct call *call, struct query_library *library)
         {"ttr_query_free", &library->free_query},
         {"ttr_query_attach", &library->attach},
         {"ttr_query_set_progress", &library->set_progress},
+        {"ttr_query_set_memory", &library->set_memory},
         {"ttr_query_prepare", &library->prepare},
         {"ttr_result_step", &library->step},
         {"ttr_result_columns", &library->columns},
@@ -92,7 +93,7 @@ ttr_store_options query_session_options(const struct query_session *session)
     const char *const *names = session->names ? (const char *const *)session->names : none;
     ttr_store_options options = {
         .size = sizeof options, .names = names, .columns = session->has_all_columns ? NULL : names};
-    options.memory = session->call.set.memory_max;
+    options.memory = session->call.set.memory_max / 2; /* statements have the other half */
     if (session->wants_all)
         options.names = options.columns = NULL;
     if (!session->library) { /* the numbers of rows are enough */
@@ -153,7 +154,6 @@ int query_session_open_inputs(struct query_session *session)
 
 int query_session_open(struct query_session *session)
 {
-    ttr_error error = {0};
     int outcome = OUTCOME_FINE;
     session->is_open = query_cache_load(session);
     if (!session->is_open) {
@@ -161,14 +161,20 @@ int query_session_open(struct query_session *session)
         if (outcome == OUTCOME_FINE)
             outcome = fill_store(session);
     }
-    if (outcome != OUTCOME_FINE || !session->library)
-        return outcome;
+    return outcome == OUTCOME_FINE && session->library ? query_session_make_query(session)
+                                                       : outcome;
+}
+
+int query_session_make_query(struct query_session *session)
+{
+    ttr_error error = {0};
     session->query = session->library->create(session->inputs.t, session->store, &error);
     if (!session->query) {
         report_failure_text(session->call.command->name, "%s", error.text);
         return OUTCOME_INPUT;
     }
     session->library->set_progress(session->query, should_continue, NULL);
+    session->library->set_memory(session->query, session->call.set.memory_max / 2);
     return OUTCOME_FINE;
 }
 

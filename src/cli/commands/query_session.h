@@ -19,6 +19,7 @@ struct query_library {
     __typeof__(ttr_query_free) *free_query;
     __typeof__(ttr_query_attach) *attach;
     __typeof__(ttr_query_set_progress) *set_progress;
+    __typeof__(ttr_query_set_memory) *set_memory;
     __typeof__(ttr_query_prepare) *prepare;
     __typeof__(ttr_result_step) *step;
     __typeof__(ttr_result_columns) *columns;
@@ -74,6 +75,10 @@ int query_session_open(struct query_session *session);
 /* Opens the inputs without reading them. Returns OUTCOME_FINE, or the outcome after reporting an
  * error. */
 int query_session_open_inputs(struct query_session *session);
+
+/* Creates the database over the store. Returns OUTCOME_FINE, or the outcome after reporting an
+ * error. */
+int query_session_make_query(struct query_session *session);
 
 /* Prints a note and returns OUTCOME_NO if filters are given and the store has no event. */
 int query_session_check_matches(const struct call *call, const ttr_store *store, int outcome);

@@ -48,6 +48,7 @@ int query_work_begin(struct query_work *work, struct call *call, bool has_sql)
         schema->path = call->path[i] + n + 1;
         work->schemas_n++;
         query_session_begin(&schema->session, call, library, &schema->path, 1);
+        schema->session.call.set.memory_max /= call->paths_n;
         if (!schema->name)
             return OUTCOME_INPUT;
     }
@@ -117,6 +118,8 @@ int query_work_open(struct query_work *work)
         outcome = join_schemas(work);
     if (outcome == OUTCOME_FINE && work->query)
         work->library.set_progress(work->query, should_continue, work);
+    if (outcome == OUTCOME_FINE && work->query)
+        work->library.set_memory(work->query, work->call->set.memory_max / 2);
     return outcome;
 }
 
@@ -159,6 +162,25 @@ static int report_stop(const struct query_work *work)
     return OUTCOME_OUTPUT;
 }
 
+/* Reports an error of a statement that ran. Returns the outcome. */
+static int report_run_error(const struct query_work *work, const char *sql, const ttr_error *error)
+{
+    const char *colon = strstr(error->text, "no such column: ");
+    const char *name = colon ? strcasestr(sql, colon + strlen("no such column: ")) : NULL;
+    ttr_error placed = *error;
+    if (error->status == TTR_E_NOMEM) {
+        report_failure_text("query", "the statement needs more memory%s",
+                            work->call->set.memory_max ? " than --memory leaves to it" : "");
+        return OUTCOME_OUTPUT;
+    }
+    if (name) { /* in a statement of interval_intersect */
+        placed.offset = (uint64_t)(name - sql);
+        return query_session_report_sql(&work->schemas[0].session, sql, &placed);
+    }
+    report_failure_text("query", "%s", error->text);
+    return OUTCOME_MISUSE;
+}
+
 int query_work_run(struct query_work *work, const char *sql)
 {
     ttr_error error = {0};
@@ -169,14 +191,13 @@ int query_work_run(struct query_work *work, const char *sql)
         ttr_result *result = work->library.prepare(work->query, sql, &rest, &error);
         if (!result)
             return query_session_report_sql(&work->schemas[0].session, sql, &error);
-        const ttr_status status = print_query_result(work->call, &work->library, result, &error);
+        const ttr_status status =
+            print_query_result(work->call, &work->library, result, !work->has_no_heads, &error);
         work->library.free(result);
         if (status == TTR_AGAIN)
             return report_stop(work);
-        if (status != TTR_END) {
-            report_failure_text("query", "%s", error.text);
-            outcome = OUTCOME_MISUSE;
-        }
+        if (status != TTR_END)
+            outcome = report_run_error(work, sql, &error);
         sql = query_session_skip_blank(rest);
     } while (outcome == OUTCOME_FINE && *sql);
     return outcome;

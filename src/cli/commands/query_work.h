@@ -31,6 +31,7 @@ struct query_work {
     ttr_query *query;    /* database that runs the statements; NULL before query_work_open */
     uint64_t timeout_ns; /* time limit of one query_work_run; 0 = no limit */
     uint64_t end_ns;     /* when the limit is reached; 0 = never */
+    bool has_no_heads;   /* rows as CSV and TSV continue those of an earlier statement */
     int client;          /* socket of an HTTP client; if it closes, statements stop; -1 = none */
 };
 

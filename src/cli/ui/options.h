@@ -75,6 +75,7 @@ struct settings {
     uint64_t memory_max;             /* bytes of the tables of a store */
     const char *histogram;           /* glob of names */
     const char *serve, *socket_path; /* sockets of a server of query, and of a client */
+    int64_t every;                   /* ns between the answers of query; 0 = one answer */
     int64_t window;                  /* ns that query reads its inputs; 0 = to their end */
     int64_t timeout;                 /* time limit of statements in ns; 0 = no limit */
     bool interactive;                /* query opens a shell */

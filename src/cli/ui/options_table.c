@@ -84,10 +84,14 @@ const struct option_row option_table[] = {
      "send the statement to a server of --serve instead of reading a trace"},
     {"window", 0, OPTION_PERIOD, GROUP_VERB, AT(window), VERB_QUERY, "TIME", NULL,
      "read live inputs for this time (\"10s\"), and answer over the events that came"},
+    {"every", 0, OPTION_PERIOD, GROUP_VERB, AT(every), VERB_QUERY, "TIME", NULL,
+     "answer again after each time (\"1s\") while a live input is read: over all events so far, or "
+     "with --window over the latest ones"},
     {"timeout", 0, OPTION_DURATION, GROUP_VERB, AT(timeout), VERB_QUERY, "TIME", NULL,
      "stop the statements after this time (\"10s\"; default: never, with --serve 1min)"},
     {"memory", 0, OPTION_SIZE, GROUP_VERB, AT(memory_max), CACHES, "SIZE", NULL,
-     "keep tables beyond this size in a temporary file in TMPDIR (\"256MiB\", at least 4MiB)"},
+     "limit the memory of tables and statements (\"256MiB\", at least 4MiB): more is in temporary "
+     "files in TMPDIR"},
     {"no-cache", 0, OPTION_FLAG, GROUP_VERB, AT(no_cache), CACHES, NULL, NULL,
      "read the trace again, and save nothing for the next question; without it, tables of large "
      "traces are saved in ~/.cache/tracetta"},
