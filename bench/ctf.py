@@ -83,7 +83,7 @@ class Ctf:
         self.compare_text(label, trace)
         self.job(f"{label}: framing", [self.measure, "scan", trace], dummy, "dummy (all fields)", events)
         self.job(f"{label}: every field walked", [self.measure, "fields", trace], dummy, "dummy", events)
-        self.job(f"{label}: stat", [self.tracetta, "stat", "-q", trace], [trace, "-c", "sink.utils.counter"], "sink.utils.counter", events)
+        self.job(f"{label}: stat, names as recorded", [self.tracetta, "stat", "-q", "--raw", trace], [trace, "-c", "sink.utils.counter"], "sink.utils.counter", events)
         self.job(f"{label}: text", text, ["--clock-gmt", trace], "text", events)
         self.job(f"{label}: JSON Lines", [self.tracetta, "cat", "-q", "--format=jsonl", trace], ["--clock-gmt", trace], "text (has no JSON)",
                  events)

@@ -57,7 +57,7 @@ class Perf:
         if path:
             return path
         path = self.bench.path("kernel.data")
-        done = subprocess.run([self.tracetta, "record", "perf", "-a", "-e", "sched:sched_switch,syscalls:*", "-o", path, "--", "sh", "-c",
+        done = subprocess.run([self.tracetta, "record", "perf", "-e", "sched:sched_switch,syscalls:*", "-o", path, "--", "sh", "-c",
                                f"timeout {SECONDS} sh -c 'while :; do cat /proc/stat; done' > /dev/null; true"],
                               capture_output=True, check=False, text=True)
         if done.returncode or not os.path.exists(path):

@@ -64,7 +64,7 @@ for test in json.load(sys.stdin):
         print(name)'
 }
 
-# run_msan: these programs, with the rounds of the day: MemorySanitizer makes them ten times slower.
+# run_msan: runs the programs of list_msan_programs, with the rounds of the day: MemorySanitizer makes them ten times slower.
 run_msan()
 {
     local -a names

@@ -2,7 +2,7 @@
  * <tracy/TracyC.h>, and link with libtracetta-trace.  The category is "compat".  TRACY_ENABLE is
  * not needed.
  *
- * Zones without a name are named by their function.  Texts, values and names given later become
+ * Zones without a name are named by their function.  Texts, values and names added later become
  * arguments of the zone, cut at 190 and 60 bytes.  Frames are instants, or asynchronous operations
  * if they have a start and an end; plots are counters; messages are logs; allocations are instants;
  * fibers are virtual threads.  Names of zones, frames and plots must be the same at each call of a
@@ -24,7 +24,8 @@ extern "C" {
 
 #define TTR_TRACY_FN_ static inline __attribute__((unused))
 
-/* A zone and what was added to it. It may be copied, so it has no pointers into itself. */
+/* A zone and its added name, text and value. It may be copied, so it has no pointers into itself.
+ */
 struct ttr_tracy_zone {
     struct ttr_trace_zone zone;
     uint64_t value;
@@ -103,7 +104,7 @@ __attribute__((format(printf, 3, 4), unused)) static void ttr_tracy_zone_print(
         ttr_tracy_zone_text(zone, text, length);
 }
 
-/* Starts a virtual thread; a fiber is known by the address of its name. */
+/* Enters the virtual thread of a fiber, which is identified by the address of its name. */
 TTR_TRACY_FN_ void ttr_tracy_fiber_enter(const char *name)
 {
     ttr_trace_virtual_thread_leave();

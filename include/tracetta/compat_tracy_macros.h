@@ -14,7 +14,7 @@
 #define ZoneNamedCS(variable, color, depth, active) ZoneNamed(variable, active)
 #define ZoneNamedNCS(variable, name, color, depth, active) ZoneNamedN(variable, name, active)
 
-/* Their names are made at run time. */
+/* Zones with names that are made at run time. */
 #define ZoneTransient(variable, active) ZoneNamed(variable, active)
 #define ZoneTransientN(variable, name, active) \
     ZoneNamed(variable, active);               \

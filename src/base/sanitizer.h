@@ -32,7 +32,7 @@ static inline void sanitizer_enter_library(void)
 #endif
 }
 
-/* Enables them again. */
+/* Enables these checks again. */
 static inline void sanitizer_leave_library(void)
 {
 #ifdef TRACETTA_HAS_MSAN

@@ -12,7 +12,7 @@ static const char *const softirq_names[] = {"HI",       "TIMER",   "NET_TX", "NE
 /* Copies the next of the words separated by `|`. Returns false after the last. */
 static bool read_next_word(const char **list, char word[RULE_NAME_MAX])
 {
-    const size_t n = *list ? strcspn(*list, "|") : 0;
+    const size_t n = *list ? (size_t)(strchrnul(*list, '|') - *list) : 0;
     if (n == 0 || n >= RULE_NAME_MAX)
         return false;
     memcpy(word, *list, n);
@@ -35,11 +35,20 @@ static ttr_text get_part_before_star(const char *pattern, ttr_text text)
     return (ttr_text){text.p + before, text.n - before - after};
 }
 
+/* Returns false if a pattern begins with a letter that differs from the first one of the text: most
+ * rules are for other events. */
+static bool may_match(const char *pattern, ttr_text text)
+{
+    const char first = pattern[0];
+    const bool is_letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+    return !is_letter || (text.n > 0 && text.p[0] == first);
+}
+
 static bool list_matches(const char *list, ttr_text text, ttr_text *part)
 {
     char word[RULE_NAME_MAX];
     while (read_next_word(&list, word))
-        if (glob_matches(word, text)) {
+        if (may_match(word, text) && glob_matches(word, text)) {
             *part = get_part_before_star(word, text);
             return true;
         }

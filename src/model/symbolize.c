@@ -125,7 +125,7 @@ static size_t length_without_offset(ttr_text function)
     return function.n;
 }
 
-/* Asks a symbolizer for the function and line of an address of a mapped file. Texts of `found` are
+/* Calls a symbolizer for the function and line of an address of a mapped file. Texts of `found` are
  * valid until its next call. */
 static void locate_address(ttr *t, ttr_symbolizer locate, void *ctx,
                            const struct symbol_range *range, uint64_t address, ttr_location *found)

@@ -42,7 +42,7 @@ struct leaf_values {
                             (SQL_NONE = none) */
     uint32_t *group;     /* number of the group of each value; NULL if there is one group */
     int64_t *value;
-    size_t n, capacity, group_capacity;
+    size_t n;
     size_t *start;   /* after sorting by group: start of each group in `value`, and the end */
     size_t selected; /* index in `value` of the last percentile's value: values before it are not
                         larger, and values after it not smaller */

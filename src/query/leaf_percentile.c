@@ -4,24 +4,37 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "query/leaf.h"
 
+#define PAGE 4096u
+#define LARGE_PAGE ((size_t)2 << 20)
+
 #define SAMPLE_MIN 600 /* values from which on a sample narrows the range */
 
-static bool grow(void **list, size_t *capacity, size_t need, size_t size)
+/* Returns room for n items, in huge pages if it is large: the faults of 4 KiB pages would cost more
+ * than writing the values. */
+static void *allocate_items(size_t n, size_t size)
 {
-    size_t n = *capacity ? *capacity : VECTOR_ROWS;
-    while (n < need)
-        n *= 2;
-    if (n == *capacity)
-        return true;
-    void *grown = realloc(*list, n * size);
-    if (!grown)
-        return false;
-    *list = grown;
-    *capacity = n;
-    return true;
+    char *block = malloc(n * size);
+    const uintptr_t begin = ((uintptr_t)block + PAGE - 1) / PAGE * PAGE;
+    const uintptr_t end = ((uintptr_t)block + n * size) / PAGE * PAGE;
+    if (block && n * size >= LARGE_PAGE)
+        (void)madvise(block + (begin - (uintptr_t)block), end - begin, MADV_HUGEPAGE);
+    return block;
+}
+
+/* Makes room for the values of all rows that are scanned; unused pages cost no memory. */
+static bool reserve_values(const struct leaf *leaf, struct leaf_values *values)
+{
+    const uint64_t rows = leaf->to > leaf->from ? leaf->to - leaf->from : 0;
+    const size_t n = (size_t)rows + 2 * VECTOR_ROWS; /* blocks are scanned completely */
+    if (!values->value)
+        values->value = allocate_items(n, sizeof *values->value);
+    if (!values->group && leaf->keys_n > 0)
+        values->group = allocate_items(n, sizeof *values->group);
+    return values->value && (values->group || leaf->keys_n == 0);
 }
 
 /* Converts a value to an integer with the same order, and back. */
@@ -45,10 +58,7 @@ bool leaf_values_add(struct leaf *leaf, struct leaf_values *values, const uint32
     const int64_t *from = leaf_evaluate(leaf, values->op, block, buffer);
     if (!query_fits(leaf->program.query,
                     2 * (values->n + block->n) * (sizeof *values->value + sizeof *values->group)) ||
-        !grow((void **)&values->value, &values->capacity, values->n + block->n,
-              sizeof *values->value) ||
-        (leaf->keys_n && !grow((void **)&values->group, &values->group_capacity,
-                               values->n + block->n, sizeof *values->group)))
+        !reserve_values(leaf, values))
         return false;
     size_t n = values->n;
     for (uint32_t k = 0; k < block->n; k++) {
@@ -72,7 +82,7 @@ bool leaf_values_finish(struct leaf *leaf, struct leaf_values *values)
         values->start[1] = values->n;
         return true;
     }
-    int64_t *sorted = malloc((values->n + 1) * sizeof *sorted);
+    int64_t *sorted = allocate_items(values->n + 1, sizeof *sorted);
     if (!sorted)
         return false;
     /* start[g + 2] counts group g; then start[g + 1] is where its next value is written. */

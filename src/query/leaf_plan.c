@@ -338,6 +338,39 @@ static struct leaf *new_leaf(struct leaf_planner *planner, size_t table)
     return leaf;
 }
 
+/* Returns true if an expression has a part of a kind: an operator, or a column if `op` is
+ * SQL_OP_NONE. */
+static bool has_part(const struct sql *sql, uint32_t expression, uint8_t op)
+{
+    const struct sql_expression *is = &sql->expressions[expression];
+    if (op == SQL_OP_NONE ? is->kind == SQL_COLUMN : is->op == op)
+        return true;
+    for (uint32_t i = is->operand; i != SQL_NONE; i = sql->expressions[i].next)
+        if (has_part(sql, i, op))
+            return true;
+    return false;
+}
+
+/* Returns true if an expression has a part that is computed from literals, such as "2 * 5". */
+static bool has_computed_literal(const struct sql *sql, uint32_t expression)
+{
+    const struct sql_expression *is = &sql->expressions[expression];
+    if (is->kind != SQL_LITERAL && is->kind != SQL_UNARY && !has_part(sql, expression, SQL_OP_NONE))
+        return true;
+    for (uint32_t i = is->operand; i != SQL_NONE; i = sql->expressions[i].next)
+        if (has_computed_literal(sql, i))
+            return true;
+    return false;
+}
+
+/* Returns true if SQLite may scan once per term of an OR, so that it returns rows in another order.
+ * It does not for literals (query_tables.c), but it does not recognise those that are computed. */
+static bool has_unknown_order(const struct sql *sql, const struct sql_select *select)
+{
+    return select->where != SQL_NONE && has_part(sql, select->where, SQL_OP_OR) &&
+           has_computed_literal(sql, select->where);
+}
+
 /* Writes one SELECT with its leaf.  Returns the token after the SELECT, or 0 if it has no leaf. */
 static uint32_t plan_select(struct leaf_planner *planner, uint32_t token,
                             bool (*plan)(struct leaf_planner *), struct leaf **leaves)
@@ -346,6 +379,9 @@ static uint32_t plan_select(struct leaf_planner *planner, uint32_t token,
     planner->sql.expressions_n = 0;
     if (!sql_parse_select(&planner->sql, token, &planner->selects[0]) || !parse_levels(planner))
         return 0;
+    for (uint32_t i = 0; i < planner->levels; i++)
+        if (has_unknown_order(&planner->sql, &planner->selects[i]))
+            return 0;
     const size_t table = find_table(planner, &planner->selects[planner->levels - 1]);
     planner->leaf = table == SIZE_MAX ? NULL : new_leaf(planner, table);
     if (!planner->leaf)

@@ -101,8 +101,8 @@ static void offer_row(struct leaf *leaf, const int64_t *keys, uint64_t row)
     }
 }
 
-/* Returns the first selected row from k on that can be among the first N; most rows are after them
- * all by their first key, and need no heap. */
+/* Returns the first selected row from k on that can be among the first N.  Most rows cannot by
+ * their first key alone, and are skipped without a look at the heap. */
 static uint32_t skip_later_rows(const struct leaf *leaf, const int64_t *first_key, uint32_t k,
                                 uint32_t n)
 {

@@ -54,7 +54,8 @@ static uint64_t find_magnitude(const int64_t *value, uint32_t n)
     return (uint64_t)bits + 1;
 }
 
-/* Returns true if all sums stay below EXACT_MAX when n values are added. */
+/* Returns true if all sums stay below EXACT_MAX when n values are added. The bound of the sums
+ * grows with each block; when it is too large, it becomes the largest sum. */
 static bool stays_exact(struct leaf_totals *totals, size_t groups_n, const int64_t *value,
                         uint32_t n)
 {
@@ -121,7 +122,7 @@ static void count_rows(const struct leaf_totals *totals, uint32_t n, const uint3
         totals->total[groups[k]].count++;
 }
 
-/* groups: NULL = all rows are in one group. */
+/* groups: NULL = all rows are in one group.  Bits of the case: several groups, sums, extremes. */
 static void add_integers(const struct leaf_totals *totals, const int64_t *value, uint32_t n,
                          const uint32_t *groups, bool is_summed)
 {

@@ -404,7 +404,7 @@ static uint64_t find_missing_table(const char *text, const char *message)
     return offset;
 }
 
-/* Sets the error of a statement that SQLite could not compile, or that has no words.  `edits` are
+/* Sets the error of a statement that SQLite could not compile, or that is empty.  `edits` are
  * the replacements in `sql` before it was compiled. */
 static void set_compile_error(const ttr_query *query, int status, const char *sql,
                               const struct query_edits *edits, ttr_error *error)

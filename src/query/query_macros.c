@@ -166,7 +166,7 @@ static char *make_intersection(const ttr_query *query, const struct sql *sql,
     return sqlite3_str_finish(out);
 }
 
-/* Returns true for "arg(", which is not the function of another name. */
+/* Returns true for "arg(" that is not part of a longer name, as in "x.arg(". */
 static bool is_arg_call(const struct sql *sql, uint32_t token)
 {
     return sql_is_word(sql, token, "arg") && sql_is_symbol(sql, token + 1, "(") &&

@@ -141,8 +141,13 @@ struct plan {
     sqlite3_str *text; /* conditions: column + 1 and operator in hexadecimal, six characters each */
     double rows;
     int conditions;
+    bool has_literals; /* a condition compares with a literal */
+    double cost;       /* rows that the other conditions leave */
     const struct leaf *leaf;
 };
+
+/* share of a scan of all rows that a scan with literals costs */
+#define LITERAL_COST 0.75
 
 /* Adds a condition to the plan, if the scan can apply it. */
 static void plan_condition(const struct store_table *table, sqlite3_index_info *info, int i,
@@ -152,11 +157,17 @@ static void plan_condition(const struct store_table *table, sqlite3_index_info *
         return;
     const uint8_t op = info->aConstraint[i].op;
     const bool is_ordered = table->columns[info->aConstraint[i].iColumn].is_ordered;
+    sqlite3_value *literal = NULL;
+    const bool is_literal =
+        sqlite3_vtab_in(info, i, -1) || sqlite3_vtab_rhs_value(info, i, &literal) == SQLITE_OK;
     sqlite3_str_appendf(plan->text, "%03x%02x,", (unsigned)info->aConstraint[i].iColumn + 1,
                         (unsigned)op);
     info->aConstraintUsage[i].argvIndex = (info->idxNum & 1) + ++plan->conditions;
-    plan->rows *=
+    const double share =
         op == SQLITE_INDEX_CONSTRAINT_EQ ? (is_ordered ? 1e-6 : 0.05) : (is_ordered ? 0.1 : 0.5);
+    plan->rows *= share;
+    plan->cost *= is_literal ? 1 : share;
+    plan->has_literals |= is_literal;
 }
 
 /* Finds the argument of table(leaf).  Returns false if it is not usable. */
@@ -178,12 +189,24 @@ static bool plan_leaf(const struct store_table *table, sqlite3_index_info *info,
     return true;
 }
 
+/* Returns the cost of a scan.  For "a OR b" SQLite can scan once for each term, and returns the
+ * rows of the first term first.  So two scans with literals must cost more than one scan of all
+ * rows: then rows are in the order of the table, as in leaves. */
+static double estimate_cost(const struct plan *plan)
+{
+    const double cost = plan->leaf           ? plan->rows
+                        : plan->has_literals ? LITERAL_COST * plan->cost
+                                             : plan->cost;
+    return cost < 1 ? 1 : cost;
+}
+
 /* Chooses the conditions that the scan applies; idxNum is 1 if its first argument is a leaf. */
 static int choose_query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct store_table *table = (const struct store_table *)base;
     struct plan plan = {.text = sqlite3_str_new(table->query->db),
-                        .rows = (double)table->about.rows + 1};
+                        .rows = (double)table->about.rows + 1,
+                        .cost = (double)table->about.rows + 1};
     info->idxNum = 0;
     const bool is_usable_plan = plan_leaf(table, info, &plan);
     for (int i = 0; i < info->nConstraint && is_usable_plan; i++)
@@ -204,7 +227,7 @@ static int choose_query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
     info->idxStr = text;
     info->needToFreeIdxStr = text != NULL;
     info->estimatedRows = (sqlite3_int64)(plan.rows < 1 ? 1 : plan.rows);
-    info->estimatedCost = plan.rows < 1 ? 1 : plan.rows;
+    info->estimatedCost = estimate_cost(&plan);
     info->orderByConsumed = info->nOrderBy == 1 && info->aOrderBy[0].iColumn >= 0 &&
                             (size_t)info->aOrderBy[0].iColumn < table->about.columns &&
                             !info->aOrderBy[0].desc &&

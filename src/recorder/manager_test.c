@@ -99,7 +99,7 @@ static void killed_program_loses_no_committed_event(void **state)
         ttr_manager_stats stats;
         ttr_error error;
         seed = seed * 6364136223846793005u + 1442695040888963407u;
-        const uint64_t moment = 1 + (seed >> 33) % 150000;
+        const uint64_t moment = 1 + (seed >> 33) % 50000;
         scene.options.buffer_bytes = 8u << 20;
         scene_open();
         pid_t child = scene_start(scene_write_numbers, UINT64_MAX);

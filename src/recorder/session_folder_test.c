@@ -138,7 +138,7 @@ static void links_and_other_folders_stay(void **state)
     assert_int_equal(access(target, F_OK), -1);
 }
 
-/* A file in place of the socket is of somebody else. */
+/* A file in place of the socket was not made by a manager. */
 static void folder_with_a_file_stays(void **state)
 {
     (void)state;

@@ -105,8 +105,8 @@ static void snapshots_of_a_running_ring_are_valid(void **state)
         assert_int_equal(reading.thread[i].next, 1000000);
 }
 
-/* Modes change while 4 threads write. The numbers of each thread rise, and no program is taken for
- * a hostile one, although threads notice a change late. */
+/* Modes change while 4 threads write. The numbers of each thread rise, and no program is
+ * disconnected, although threads notice a change late. */
 static void changes_of_the_mode_while_threads_write_are_no_violations(void **state)
 {
     (void)state;

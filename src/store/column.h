@@ -69,7 +69,8 @@ TTR_MUST static inline bool column_append(struct column *column, int64_t value)
 }
 
 /* Appends room for up to *n values, and sets *n to their number. Returns the room, which the caller
- * fills, or NULL if memory is exhausted. The column is wanted, and does not change. */
+ * fills, or NULL if memory is exhausted. The column must be wanted, and its values
+ * must not change. */
 TTR_MUST int64_t *column_extend(struct column *column, uint32_t *n);
 
 /* Appends n values. */
@@ -78,7 +79,7 @@ TTR_MUST bool column_append_all(struct column *column, const int64_t *values, si
 /* Appends the numbers from the number of rows on, which need no memory. */
 TTR_MUST bool column_append_sequence(struct column *column, size_t n);
 
-/* Compresses all values but the last block. */
+/* Compresses all values but those of the last block. They do not change from now on. */
 TTR_MUST bool column_finish(struct column *column);
 
 /* Change and return a compressed value. */

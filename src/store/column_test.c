@@ -2,12 +2,6 @@
 #include "store/column.h"
 #include "support/support.h"
 
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 11;
-}
-
 static void check_column(const int64_t *values, size_t n)
 {
     struct column column;
@@ -35,7 +29,7 @@ static void column_returns_what_was_appended(void **state)
     for (unsigned bits = 0; bits <= 64; bits += 4)
         for (unsigned nulls = 0; nulls < 3; nulls++) {
             for (size_t i = 0; i < n; i++) {
-                const uint64_t random = next_random(&seed) << 13 ^ next_random(&seed);
+                const uint64_t random = support_random(&seed) << 13 ^ support_random(&seed);
                 values[i] = (int64_t)(bits ? random >> (64 - bits) : 7);
                 if (nulls == 2 || (nulls == 1 && random % 5 == 0))
                     values[i] = TTR_STORE_NULL;
@@ -67,12 +61,12 @@ static void column_returns_what_was_set(void **state)
     block_pool_init(&pool, alloc_default());
     column_init_changing(&column, &pool);
     for (size_t i = 0; i < ROWS; i++) {
-        const uint64_t random = next_random(&seed);
+        const uint64_t random = support_random(&seed);
         values[i] = random % 3 ? (int64_t)(random % 100000) : random % 2 ? -1 : TTR_STORE_NULL;
         assert_true(column_append(&column, values[i]));
-        const size_t row = next_random(&seed) % (i + 1);
-        const unsigned bits = next_random(&seed) % 64;
-        values[row] = random % 50 ? values[row] / 2 : (int64_t)(next_random(&seed) >> bits) - 5;
+        const size_t row = support_random(&seed) % (i + 1);
+        const unsigned bits = 1 + (unsigned)(support_random(&seed) % 63);
+        values[row] = random % 50 ? values[row] / 2 : (int64_t)(support_random(&seed) >> bits) - 5;
         assert_true(column_set(&column, row, values[row]));
         assert_int_equal(column_get(&column, row), values[row]);
     }

@@ -258,14 +258,14 @@ TTR_MUST bool store_add_event(ttr_store *store, const ttr_event *event);
 TTR_MUST bool store_add_class_row(ttr_store *store, struct table *table, const ttr_event *event);
 TTR_MUST bool store_slices_init(ttr_store *store);
 
-/* Frees what only reading needs. */
+/* Frees the memory of reading, after the last event. Returns false if memory is exhausted. */
 TTR_MUST bool store_slices_finish(ttr_store *store);
 void store_slices_free(ttr_store *store);
 
 /* Adds the slices and flows of a batch. */
 TTR_MUST bool store_add_slices(ttr_store *store, const ttr_batch *batch);
 
-/* Adds the tracks of spans, instants and flow events, and no slices. */
+/* Adds the tracks of spans, instants and flow events, but no slices. */
 TTR_MUST bool store_number_slice_tracks(ttr_store *store, const ttr_batch *batch);
 
 TTR_MUST bool store_end_slices(ttr_store *store);
@@ -287,8 +287,9 @@ TTR_MUST bool store_keep_end(const ttr_store *store, struct slice_ends *ends, st
 TTR_MUST bool store_pair_again(ttr_store *store, struct column *dur, struct slice_ends *ends);
 bool store_has_disordered_tracks(const ttr_store *store);
 
-/* Put the slices in order (store_order.c): in their columns those of equal start; else return the
- * row of each slice in order, `slices.n` items. NULL or false if memory is exhausted. */
+/* Sort the slices (store_order.c). store_sort_ties moves only slices of equal start, within their
+ * columns; store_order_slices returns the row of each slice in order, `slices.n` items. Return
+ * false or NULL if memory is exhausted. */
 TTR_MUST bool store_sort_ties(ttr_store *store);
 TTR_MUST uint32_t *store_order_slices(ttr_store *store);
 

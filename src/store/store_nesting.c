@@ -151,8 +151,8 @@ struct next_slice {
     uint32_t read_row; /* row in order of reading */
 };
 
-/* Returns true if a slice ended before the next one started.  At equal times, a slice without a
- * length is inside of one if it was read before the end of that. */
+/* Returns true if a slice ended before the next one started.  At equal times, an empty slice is
+ * inside of a slice if it was read before the end of that slice. */
 static bool has_ended(const struct enclosing_slice *slice, const struct next_slice *next)
 {
     if (slice->end != next->ts || next->dur != 0)

@@ -13,7 +13,8 @@
 /* A begin or an end. */
 struct mark {
     int64_t ts;
-    /* order of reading: 2 * row + 1 of a begin; 2 * slices that were read before of an end */
+    /* order of reading: of a begin 2 * row + 1, of an end 2 * number of slices that were read
+     * before it */
     uint64_t order;
     uint32_t track;
     uint32_t slice; /* row + 1 of the slice that begins; 0 = an end */

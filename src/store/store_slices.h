@@ -85,8 +85,8 @@ struct store_slices {
     size_t ties_n, ties_capacity;
     uint32_t *read_rows; /* order of reading of ties that have changed places */
     size_t read_rows_n, read_rows_capacity;
-    struct slice_ends
-        ends; /* at or before the start of a slice of the track that was read before */
+    /* ends at or before the start of a slice of the track that was read earlier */
+    struct slice_ends ends;
     struct lone_end *lone_ends;
     size_t lone_ends_n, lone_ends_capacity;
     uint64_t *begins; /* bits by row: the slice has a begin, and is not complete or an instant */

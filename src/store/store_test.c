@@ -190,19 +190,13 @@ static void slices_at_equal_times_nest_as_they_were_written(void **state)
     ttr_store_free(store);
 }
 
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 11;
-}
-
 /* Adds begins, ends and spans with many equal times. */
 static void add_random_slices(bool is_ordered)
 {
     uint64_t seed = 5;
     int64_t time = 1000;
     for (size_t i = 0; i < EVENTS_MAX; i++) {
-        const uint64_t random = next_random(&seed);
+        const uint64_t random = support_random(&seed);
         static const ttr_kind kinds[] = {TTR_KIND_BEGIN, TTR_KIND_BEGIN, TTR_KIND_END, TTR_KIND_END,
                                          TTR_KIND_SPAN};
         time += random % 3 ? 0 : 1;

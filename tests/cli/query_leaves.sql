@@ -89,3 +89,14 @@ SELECT id / 1100, id > 1050, id > 1060 AND name < 'f', count(*), min(ts) FROM sl
 SELECT id, name, depth, count(*) FROM slice GROUP BY 3, 2, 1
 SELECT name, percentile(dur, 50), percentile(dur, 99), percentile(dur, 1), percentile(dur, 0), percentile(dur, 100), median(dur), percentile(ts, 50) FROM slice GROUP BY 1
 SELECT percentile(dur, 99), percentile(dur, 10), percentile(dur, 95), percentile(dur, 95) FROM slice
+-- Rows of a condition with OR are in the order of the table, not of the terms.
+SELECT id, dur FROM slice WHERE id IN (900, 3, 40) OR id < 10 LIMIT 5;
+SELECT id, dur FROM slice WHERE id = 900 OR id = 3 LIMIT 5;
+SELECT id, dur FROM slice WHERE id IN (900, 3, 40) OR id IN (7, 1);
+SELECT id, ts FROM slice WHERE id IN (900, 3, 40) OR ts < 2000 LIMIT 5;
+SELECT id FROM slice WHERE id IN (900, 3, 40) OR dur = 0 LIMIT 5;
+SELECT id, ts FROM slice WHERE id > 1500 OR id BETWEEN 3 AND 9 LIMIT 5;
+SELECT id, ts FROM event WHERE (id > 1500 AND name GLOB '*1*') OR id BETWEEN 3 AND 9 LIMIT 5;
+SELECT name, count(*) FROM (SELECT * FROM event WHERE id > 1500 OR id BETWEEN 3 AND 9 LIMIT 5) GROUP BY 1;
+SELECT id FROM slice WHERE id IN (900, 3, 40) OR id < 2 * 5 LIMIT 5;
+SELECT id FROM slice WHERE id > 1000 + 500 OR id = 2 * 5;

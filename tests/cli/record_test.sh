@@ -327,6 +327,9 @@ verdict "fail_on_loss_exits_with_1" $? "exit status $run_status"
 lost=$("$tracetta" cat --name='events lost' lost.fxt 2>/dev/null | sed 's/.*count = \([0-9]*\).*/\1/' | awk '{ n += $1 } END { print n }')
 "$tracetta" info --json lost.fxt | tr -d ' ' | grep -q "\"lost\":$lost,"
 verdict "archive_declares_the_number_of_lost_events" $? "$lost, $("$tracetta" info lost.fxt | grep lost)"
+run bash -c "'$tracetta' record -q -o - -- '$shop' 900 >/dev/full"
+[ $run_status = 125 ] && grep -q "standard output: cannot write" .err
+verdict "full_standard_output_is_named" $? "exit status $run_status: $(cat .err)"
 mkdir small
 run unshare -rm bash -c "mount -t tmpfs -o size=300k none small && '$tracetta' record -f -o small/full.fxt -- '$shop' 3000; echo \$? >status
     '$tracetta' check small/full.fxt; echo \$? >checked; stat -c %s small/full.fxt >size"

@@ -19,6 +19,7 @@
 #include <tracetta/tracetta.h>
 
 #include "cli/input/debug_info.h"
+#include "cli/input/format_query.h"
 #include "cli/input/output_check.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
@@ -30,29 +31,14 @@
 
 #define LOSSES_MAX 64u
 
-/* Copies the properties of a format. Returns false if the format does not exist. */
-static bool find_format(const char *name, ttr_format_info *info)
-{
-    for (size_t i = 0; ttr_format_get(i, info); i++)
-        if (strcmp(info->name, name) == 0)
-            return true;
-    return false;
-}
-
-static bool format_has_ability(const char *format, uint32_t ability)
-{
-    ttr_format_info info;
-    return find_format(format, &info) && info.abilities & ability;
-}
-
 bool convert_can_write(const char *format)
 {
-    return format_has_ability(format, TTR_FORMAT_WRITES);
+    return format_query_has(format, TTR_FORMAT_WRITES);
 }
 
 bool convert_is_folder(const char *format)
 {
-    return format_has_ability(format, TTR_FORMAT_FOLDER);
+    return format_query_has(format, TTR_FORMAT_FOLDER);
 }
 
 /* Returns true if a file name of n bytes has one of the suffixes in `words`, which are separated by
@@ -97,7 +83,7 @@ int check_output_order(struct inputs *inputs, const struct call *call, const cha
 {
     ttr_error error = {0};
     ttr_format_info info;
-    if (inputs->is_in_order || !find_format(format, &info) ||
+    if (inputs->is_in_order || !format_query_find(format, &info) ||
         !(info.ordered_kinds & ttr_reader_kinds(inputs->reader)))
         return OUTCOME_FINE;
     inputs->reader = ttr_sort(inputs->reader, &error);
@@ -157,7 +143,7 @@ static bool has_no_streams(ttr_reader *reader)
     ttr_report report = {.size = sizeof report};
     size_t n = 0;
     for (; ttr_reader_report(reader, n, &report); n++)
-        if (!format_has_ability(report.format, TTR_FORMAT_FOLDER) || report.disk_size > 0 ||
+        if (!format_query_has(report.format, TTR_FORMAT_FOLDER) || report.disk_size > 0 ||
             report.bytes > 0 || report.events > 0)
             return false;
     return n > 0;
@@ -208,8 +194,7 @@ static bool writes_complete_archive(ttr_reader *reader, const char *format)
     ttr_report report = {.size = sizeof report};
     size_t n = 0;
     for (; ttr_reader_report(reader, n, &report); n++)
-        if (strcmp(report.format, format) != 0 &&
-            format_has_ability(report.format, TTR_FORMAT_READS))
+        if (strcmp(report.format, format) != 0 && format_query_has(report.format, TTR_FORMAT_READS))
             return false;
     return n > 0;
 }
@@ -226,7 +211,7 @@ static uint32_t get_reading_flags(const struct call *call, const char *format)
     const uint32_t definitions =
         selection_is_given(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_ENCRYPTED;
     return inputs_get_symbol_flags(format) |
-           (may_copy && format_has_ability(format, TTR_FORMAT_READS) ? definitions : 0);
+           (may_copy && format_query_has(format, TTR_FORMAT_READS) ? definitions : 0);
 }
 
 /* Returns the profile format that --to or the suffix of the output names. Returns NULL if neither

@@ -28,10 +28,10 @@ struct live_query {
     struct query_session *session; /* that of `work` */
     ttr_store *stores[STORES_MAX]; /* the oldest one first */
     size_t stores_n, stores_max;
-    uint64_t due_ns;  /* progress_now of the next answer */
-    uint64_t answers; /* number of answers so far */
-    bool is_fresh;    /* events came after the last answer */
-    int outcome;      /* of the latest answer */
+    uint64_t due_ns;     /* progress_now of the next answer */
+    uint64_t answers;    /* number of answers so far */
+    bool has_new_events; /* events came after the last answer */
+    int outcome;         /* of the latest answer */
 };
 
 static bool add_store(struct live_query *live, ttr_error *error)
@@ -63,9 +63,9 @@ static void print_separator(const struct live_query *live)
         (void)putchar('\n');
 }
 
-/* Runs the statement over the oldest store. A column of a table of events may be missing until the
- * first event comes: `is_last` reports that, otherwise the statement runs again later. */
-static int answer(struct live_query *live, bool is_last)
+/* Runs the statement over the oldest store. A table of events or its column may be missing until
+ * the first event comes: `is_last` reports that, otherwise the statement runs again later. */
+static int print_answer(struct live_query *live, bool is_last)
 {
     ttr_error error = {0};
     struct query_session *session = live->session;
@@ -78,7 +78,7 @@ static int answer(struct live_query *live, bool is_last)
         return outcome;
     live->work.query = session->query;
     ttr_result *result = session->library->prepare(session->query, live->sql, NULL, &error);
-    if (result || is_last || !strstr(error.text, "no such column")) {
+    if (result || is_last || !strstr(error.text, "no such ")) {
         session->library->free(result);
         print_separator(live);
         live->work.has_no_heads = live->answers++ > 0;
@@ -87,7 +87,7 @@ static int answer(struct live_query *live, bool is_last)
     }
     session->library->free_query(session->query);
     session->query = live->work.query = NULL;
-    live->is_fresh = false;
+    live->has_new_events = false;
     return ferror(stdout) ? OUTCOME_OUTPUT : outcome;
 }
 
@@ -97,7 +97,7 @@ static int answer_if_due(struct live_query *live)
     ttr_error error = {0};
     if (progress_now() < live->due_ns)
         return OUTCOME_FINE;
-    const int outcome = answer(live, false);
+    const int outcome = print_answer(live, false);
     while (live->due_ns <= progress_now())
         live->due_ns += (uint64_t)live->call->set.every;
     if (outcome != OUTCOME_FINE || live->call->set.window == 0)
@@ -130,7 +130,7 @@ static ttr_status read_events(struct live_query *live, ttr_error *error)
         status = ttr_read(live->session->inputs.reader, &batch, error);
         for (size_t i = 0; status == TTR_OK && i < live->stores_n; i++)
             status = ttr_store_add(live->stores[i], &batch, error);
-        live->is_fresh |= status == TTR_OK && batch.n > 0;
+        live->has_new_events |= status == TTR_OK && batch.n > 0;
         if ((status == TTR_OK || status == TTR_AGAIN) && live->outcome == OUTCOME_FINE)
             live->outcome = answer_if_due(live);
     }
@@ -148,8 +148,8 @@ static int answer_until_end(struct live_query *live)
     interrupt_after(0);
     if (interrupt_was_received())
         interrupt_clear();
-    if (live->outcome == OUTCOME_FINE && (live->is_fresh || live->answers == 0))
-        live->outcome = answer(live, true);
+    if (live->outcome == OUTCOME_FINE && (live->has_new_events || live->answers == 0))
+        live->outcome = print_answer(live, true);
     if (status == TTR_OK || status == TTR_AGAIN || status == TTR_END ||
         live->outcome != OUTCOME_FINE)
         return live->outcome;

@@ -57,10 +57,10 @@ struct work {
     const char *live_format;
     char *events_path; /* FXT file that is converted then */
     bool has_failed;
-    bool is_waiting;   /* the program has ended, and processes that it started are recorded */
-    uint64_t asked_ns; /* time at which the processes of --attach were asked to connect */
-    pid_t parent;      /* process that started this command */
-    int forwarded;     /* signal that was sent to the program */
+    bool is_waiting;       /* the program has ended, and processes that it started are recorded */
+    uint64_t requested_ns; /* time at which the processes of --attach were asked to connect */
+    pid_t parent;          /* process that started this command */
+    int forwarded;         /* signal that was sent to the program */
 };
 
 /* --- Options --- */
@@ -214,6 +214,12 @@ static bool is_compressed(const struct work *work)
            (work->call->set.zstd || (n > 4 && strcmp(output + n - 4, ".zst") == 0));
 }
 
+/* Returns the name of the output for messages. */
+static const char *get_output_name(const struct work *work)
+{
+    return strcmp(work->recording.path, "-") == 0 ? "standard output" : work->recording.path;
+}
+
 static int open_manager(struct work *work)
 {
     const struct settings *set = &work->call->set;
@@ -242,7 +248,7 @@ static int open_manager(struct work *work)
     }
     if (error.status == TTR_E_MISUSE)
         return report_misuse(work->call->command->name, "%s", error.text);
-    report_error(work->call, work->recording.path, &error);
+    report_error(work->call, get_output_name(work), &error);
     return OUTCOME_OUTPUT;
 }
 
@@ -319,7 +325,7 @@ static ttr_status write_snapshots(struct work *work, ttr_error *error)
 static void report_failure(struct work *work, const ttr_error *error)
 {
     work->has_failed = true;
-    report_error(work->call, work->recording.path, error);
+    report_error(work->call, get_output_name(work), error);
 }
 
 /* Completes the archive. The programs go on without it. */
@@ -390,7 +396,7 @@ static bool is_time_over(struct work *work)
         return false;
     if (work->manager)
         ttr_manager_get_stats(work->manager, &stats);
-    if (stats.programs < work->call->set.attach.n && now - work->asked_ns < ATTACH_WAIT_NS)
+    if (stats.programs < work->call->set.attach.n && now - work->requested_ns < ATTACH_WAIT_NS)
         work->recording.begin_ns = now;
     return now - work->recording.begin_ns >= work->recording.limit_ns;
 }
@@ -398,7 +404,7 @@ static bool is_time_over(struct work *work)
 static void run_manager(struct work *work)
 {
     bool has_ended;
-    work->asked_ns = work->recording.begin_ns = progress_now();
+    work->requested_ns = work->recording.begin_ns = progress_now();
     interrupt_enable_dumps();
     do {
         has_ended = work->launch.pid ? has_command_ended(work) : has_attached_ended(work);
@@ -470,8 +476,7 @@ static void print_summary(const struct work *work)
     if (call->term.error_is_tty || call->set.verbose)
         print_note(call, "recorded %s event(s) of %" PRIu32 " process(es), %s in %s",
                    units_count(stats->events).s, stats->programs, units_size(stats->bytes).s,
-                   strcmp(work->recording.path, "-") == 0 ? "standard output"
-                                                          : work->recording.path);
+                   get_output_name(work));
 }
 
 /* Returns the exit status of the command after the program has ended. */

@@ -48,11 +48,16 @@ const char *format_query_able(uint32_t abilities)
     return "";
 }
 
+bool format_query_find(const char *name, ttr_format_info *info)
+{
+    for (size_t i = 0; ttr_format_get(i, info); i++)
+        if (strcmp(info->name, name) == 0)
+            return true;
+    return false;
+}
+
 bool format_query_has(const char *format, uint32_t abilities)
 {
     ttr_format_info info;
-    for (size_t i = 0; ttr_format_get(i, &info); i++)
-        if (strcmp(info.name, format) == 0)
-            return (info.abilities & abilities) == abilities;
-    return false;
+    return format_query_find(format, &info) && (info.abilities & abilities) == abilities;
 }

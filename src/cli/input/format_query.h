@@ -22,6 +22,9 @@ bool format_query_style(const char *name, ttr_style_info *style);
 /* Returns the name of the first format with all of these abilities (TTR_FORMAT_*), "" = none. */
 const char *format_query_able(uint32_t abilities);
 
+/* Copies the properties of a format. Returns false if the format does not exist. */
+bool format_query_find(const char *name, ttr_format_info *info);
+
 /* Returns true for a format with all of these abilities. */
 bool format_query_has(const char *format, uint32_t abilities);
 

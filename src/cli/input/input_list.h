@@ -68,8 +68,8 @@ uint32_t inputs_get_symbol_flags(const char *format);
  * inputs_get_symbol_flags. Returns OUTCOME_FINE, or the outcome after reporting an error. */
 int inputs_prepare_stacks(struct inputs *inputs, const struct call *call, const char *format);
 
-/* Sets a symbolizer, which names functions that the trace does not name. It loads its library when
- * it is first asked. `flags` are TTR_SYMBOLS_*. Returns OUTCOME_FINE, or the outcome after
+/* Sets a symbolizer, which names functions that the trace does not name. It loads its library at
+ * the first address. `flags` are TTR_SYMBOLS_*. Returns OUTCOME_FINE, or the outcome after
  * reporting that memory ran out. */
 int inputs_set_symbolizer(struct inputs *inputs, const struct call *call, uint32_t flags);
 

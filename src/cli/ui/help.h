@@ -6,8 +6,8 @@
 
 #include "cli/commands/command.h"
 
-/* Returns alternating exit statuses and meanings of a command, or with NULL of most commands; NULL
- * at the end. */
+/* Returns the exit statuses of a command, each followed by its meaning; NULL at the end. `command`:
+ * NULL = those of most commands. */
 const char *const *help_get_statuses(const struct command *command);
 
 /* Prints the overview of all commands. */

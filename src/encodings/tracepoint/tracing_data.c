@@ -311,7 +311,7 @@ static unsigned count_texts(const struct tracing_data *data)
 }
 
 /* Returns true if the texts from number `i` on end exactly at the end of the cursor. */
-static bool fill_cursor(const struct tracing_data *data, struct cursor c, unsigned i)
+static bool texts_fill_cursor(const struct tracing_data *data, struct cursor c, unsigned i)
 {
     for (const unsigned n = count_texts(data); i < n && !c.failed; i++)
         (void)read_sized_text(data, &c, texts[i].size_bytes);
@@ -328,7 +328,8 @@ static bool find_text_size(const struct tracing_data *data, struct cursor c, uns
     for (uint64_t k = 1; k <= 2 * SIZE_ERROR_MAX; k++) {
         struct cursor rest = c;
         *size = k <= SIZE_ERROR_MAX ? declared - k : declared + (k - SIZE_ERROR_MAX);
-        if (*size <= cursor_left(&c) && cursor_skip(&rest, *size) && fill_cursor(data, rest, i + 1))
+        if (*size <= cursor_left(&c) && cursor_skip(&rest, *size) &&
+            texts_fill_cursor(data, rest, i + 1))
             return true;
     }
     return false;
@@ -344,7 +345,7 @@ static ttr_status parse_text_of_description(struct tracing_data *data, struct cu
     if (data->end < c->offset || data->end - c->offset > cursor_left(c))
         return parse_text(data, c, i, error);
     all.end = all.p + (data->end - c->offset);
-    if (fill_cursor(data, all, i) || !find_text_size(data, all, i, &size))
+    if (texts_fill_cursor(data, all, i) || !find_text_size(data, all, i, &size))
         return parse_text(data, c, i, error);
     if (data->damage_end == data->damage_at)
         data->damage_at = c->offset;

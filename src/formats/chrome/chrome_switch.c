@@ -3,8 +3,8 @@
  * previous switch, and invents no times for the first and last one.
  *
  * Switches may come in any order, because viewers sort the lines by time. Only the earliest switch
- * of a CPU ends no slice. If an earlier one arrives, the end that it owes is written at the time of
- * the switch that was the earliest until then. */
+ * of a CPU ends no slice. If an earlier one arrives, the switch that was the earliest until then
+ * ends a slice, too: the writer adds that end. */
 #include "formats/chrome/chrome.h"
 
 /* Number of a pseudo CPU, for switch events that contain no CPU. */

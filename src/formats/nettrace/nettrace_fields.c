@@ -352,7 +352,7 @@ static uint32_t nettrace_read_fields(ttr_fields *fields, ttr_field *field, uint3
         } else if (nettrace_fields_next(fields, &field[n])) {
             n++;
         } else {
-            fields->ops = NULL; /* there are no more fields to ask for */
+            fields->ops = NULL; /* no field follows */
             break;
         }
     }

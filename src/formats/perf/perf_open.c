@@ -319,12 +319,12 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
             (void)read_section(&at);
             continue;
         }
-        bool is_told = cursor_left(&at.c) >= PERF_SECTION_BYTES;
+        bool has_entry = cursor_left(&at.c) >= PERF_SECTION_BYTES;
         uint64_t regions = reader->in->notes.damage_regions;
-        section = is_told ? read_section(&at) : (struct file_section){0};
+        section = has_entry ? read_section(&at) : (struct file_section){0};
         move_section(reader, &section);
-        status = is_told ? read_feature(reader, i, &section) : TTR_OK;
-        if (!is_told || reader->in->notes.damage_regions > regions)
+        status = has_entry ? read_feature(reader, i, &section) : TTR_OK;
+        if (!has_entry || reader->in->notes.damage_regions > regions)
             bad |= i < 64 ? (uint64_t)1 << i : PERF_BAD_OTHERS;
     }
     buffer_free(&table);

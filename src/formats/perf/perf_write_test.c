@@ -428,7 +428,6 @@ static void damaged_part_is_dropped_from_copy(void **state)
     }
 }
 
-/* Checks that a vector is copied byte by byte; compressed ones become uncompressed. */
 /* A removed byte moves features and attributes, which then are found: events keep their names. A
  * removed byte of a size costs a few events. */
 static void removed_byte_of_records_keeps_features(void **state)
@@ -455,6 +454,7 @@ static void removed_byte_of_records_keeps_features(void **state)
     free(file.p);
 }
 
+/* Checks that a vector is copied byte by byte; compressed ones become uncompressed. */
 static void expect_copied(const char *path, const struct hexa *hexa, const char *format)
 {
     const struct bytes original = {hexa->bytes, hexa->n, 0};

@@ -179,6 +179,9 @@ TTR_MUST ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader);
 
 /* --- trace_dat_relocate.c: parts that are not at their declared offsets --- */
 
+/* maximum number of bytes by which a part of the file may be moved */
+#define TRACE_DAT_MOVED_MAX 4096
+
 /* maximum of trace_dat_reader.failed_searches, after which nothing is searched */
 #define TRACE_DAT_SEARCHES_MAX 1000u
 

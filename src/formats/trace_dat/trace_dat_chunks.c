@@ -6,8 +6,6 @@
 
 /* number of bytes in which the next chunk is searched for after damage */
 #define RESYNC_BYTES ((uint64_t)4 << 20)
-/* maximum number of bytes by which a chunk may be before its declared offset */
-#define MOVED_MAX ((uint64_t)4096)
 #define CHUNKS_MAX 65536u /* a list of more chunks is not searched */
 /* number of bytes up to the magic number of the first chunk */
 #define CHUNK_LIST_HEAD ((uint64_t)4 + TRACE_DAT_CHUNK_HEAD + 4)
@@ -140,15 +138,16 @@ static bool is_chunk_list_at(struct trace_dat_reader *reader, uint64_t at, uint6
     return next == end;
 }
 
-/* Moves the CPU buffer if its next chunk is less than MOVED_MAX bytes before the declared offset,
- * since bytes of the file are missing. */
+/* Moves the CPU buffer if its next chunk is less than TRACE_DAT_MOVED_MAX bytes before the declared
+ * offset, since bytes of the file are missing. */
 static ttr_status relocate_chunk(struct trace_dat_reader *reader,
                                  struct trace_dat_cpu_buffer *cpu_buffer)
 {
     const bool is_first = !cpu_buffer->has_chunk_count;
     const uint64_t declared = cpu_buffer->at, whole = cpu_buffer->left + cpu_buffer->missing,
                    count_bytes = is_first ? 4 : 0, from = is_first ? 0 : cpu_buffer->offset,
-                   begin = declared - from > MOVED_MAX ? declared - MOVED_MAX : from;
+                   begin = declared - from > TRACE_DAT_MOVED_MAX ? declared - TRACE_DAT_MOVED_MAX
+                                                                 : from;
     if (cpu_buffer->moved_back >= TRACE_DAT_MOVED_BACK_MAX)
         return TTR_OK;
     ttr_status status = trace_dat_load_at(reader, begin, declared - begin + CHUNK_LIST_HEAD);

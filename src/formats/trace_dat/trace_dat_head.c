@@ -5,8 +5,6 @@
 #define FIRST_LOAD ((uint64_t)1 << 20)
 #define DESCRIPTION_MAX \
     (64 * FIRST_LOAD) /* number of bytes in which the end of the description is searched for */
-/* maximum number of bytes by which the header of a buffer may be before its declared offset */
-#define MOVED_MAX ((uint64_t)4096)
 
 /* A ring buffer other than the main one. Its table of CPUs is at file offset `offset`. */
 struct other_buffer {
@@ -232,12 +230,12 @@ static ttr_status load_buffer_header(struct trace_dat_reader *reader, uint64_t o
 }
 
 /* Loads the header of a ring buffer other than the main one, which has no number of CPUs. If no
- * header is at its offset, uses the one that is at most MOVED_MAX bytes before it, and reports
- * that. */
+ * header is at its offset, uses the one that is at most TRACE_DAT_MOVED_MAX bytes before it, and
+ * reports that. */
 static ttr_status load_other_header(struct trace_dat_reader *reader, uint64_t offset,
                                     struct cursor *c)
 {
-    const uint64_t begin = offset > MOVED_MAX ? offset - MOVED_MAX : 0;
+    const uint64_t begin = offset > TRACE_DAT_MOVED_MAX ? offset - TRACE_DAT_MOVED_MAX : 0;
     ttr_status status = load_buffer_header(reader, begin, c);
     const struct cursor from = *c;
     const uint8_t *found = NULL;

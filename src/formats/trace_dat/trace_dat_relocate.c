@@ -1,12 +1,13 @@
-/* Finds pages, sections and compressed chunks that are not at their declared offsets, since the
- * file has lost bytes before them, or has additional ones (TRACE-DAT-MOVED).
+/* Finds pages and sections that are not at their declared offsets, since the file has lost bytes
+ * before them, or has additional ones (TRACE-DAT-MOVED). trace_dat_chunks.c finds compressed
+ * chunks.
  *
  *   declared   | page A            | page B            |
  *   file       | page A, cut     | page B            |       2 bytes of page A are missing
  *
- * Each candidate offset within MOVED_MAX bytes of the declared one is checked, those before it
- * first. The contents must prove what they are: the events of a page form a chain to its exact end,
- * options fill their section, compressed data start with the magic number.
+ * Each candidate offset within TRACE_DAT_MOVED_MAX bytes of the declared one is checked, those
+ * before it first. The contents must prove what they are: the events of a page form a chain to its
+ * exact end, options fill their section, compressed data start with the magic number.
  *
  * Cost: constant per candidate, except for those with a plausible page header; there are at most
  * CHAINS_MAX of these in a search, and TRACE_DAT_SEARCHES_MAX searches without success in a file.
@@ -15,8 +16,6 @@
 
 #include "formats/trace_dat/trace_dat.h"
 
-/* number of bytes by which a part of the file may be moved */
-#define MOVED_MAX 4096
 #define CHAINS_MAX 64u
 #define PAGE_MAX 65536u /* bytes; larger pages are not searched */
 /* number of bytes of options that are checked to be complete */
@@ -116,8 +115,10 @@ static bool is_section(struct candidates *in, struct cursor c)
 static ttr_status load_candidates(struct trace_dat_reader *reader, struct candidates *in,
                                   uint64_t size)
 {
-    const uint64_t begin = in->declared > MOVED_MAX ? in->declared - MOVED_MAX : 0;
-    ttr_status status = trace_dat_load_at(reader, begin, in->declared - begin + MOVED_MAX + size);
+    const uint64_t begin =
+        in->declared > TRACE_DAT_MOVED_MAX ? in->declared - TRACE_DAT_MOVED_MAX : 0;
+    ttr_status status =
+        trace_dat_load_at(reader, begin, in->declared - begin + TRACE_DAT_MOVED_MAX + size);
     in->reader = reader;
     in->bytes = cursor_init(reader->bytes.bytes, reader->bytes.n, begin);
     return status;
@@ -134,8 +135,8 @@ static bool is_candidate(struct candidates *in, int64_t moved,
 
 /* Returns the offset of the first candidate less than `limit` bytes away that `is` accepts; the
  * declared offset if there is none. */
-static uint64_t search(struct trace_dat_reader *reader, struct candidates *in, int64_t limit,
-                       bool (*is)(struct candidates *, struct cursor))
+static uint64_t search_candidates(struct trace_dat_reader *reader, struct candidates *in,
+                                  int64_t limit, bool (*is)(struct candidates *, struct cursor))
 {
     for (int64_t moved = 1; moved < limit; moved++)
         if (is_candidate(in, -moved, is))
@@ -157,7 +158,8 @@ ttr_status trace_dat_find_page(struct trace_dat_reader *reader, uint64_t declare
     ttr_status status = load_candidates(reader, &in, 2 * (uint64_t)page_bytes);
     if (status != TTR_OK || is_candidate(&in, 0, is_page) || is_candidate(&in, page_bytes, is_page))
         return status;
-    *found = search(reader, &in, page_bytes < MOVED_MAX ? page_bytes : MOVED_MAX, is_page);
+    *found = search_candidates(
+        reader, &in, page_bytes < TRACE_DAT_MOVED_MAX ? page_bytes : TRACE_DAT_MOVED_MAX, is_page);
     return TTR_OK;
 }
 
@@ -171,7 +173,7 @@ ttr_status trace_dat_find_section(struct trace_dat_reader *reader, uint64_t decl
     ttr_status status =
         load_candidates(reader, &in, id == TRACE_DAT_DONE ? OPTIONS_BYTES : SECTION_HEAD_BYTES);
     if (status == TTR_OK && !is_candidate(&in, 0, has_section_head))
-        *found = search(reader, &in, MOVED_MAX + 1, is_section);
+        *found = search_candidates(reader, &in, TRACE_DAT_MOVED_MAX + 1, is_section);
     return status;
 }
 

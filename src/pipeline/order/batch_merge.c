@@ -275,19 +275,19 @@ static void sort_digit(struct batch_merge *merge, unsigned shift, unsigned bits)
     uint64_t *const keys = merge->keys, *const to = merge->spare;
     const size_t n = merge->keys_n;
     const uint64_t mask = (UINT64_C(1) << bits) - 1;
-    uint32_t place[1u << DIGIT_BITS_MAX], at = 0;
-    memset(place, 0, sizeof place[0] << bits);
+    uint32_t next[1u << DIGIT_BITS_MAX], at = 0;
+    memset(next, 0, sizeof next[0] << bits);
 #pragma GCC unroll 4
     for (size_t i = 0; i < n; i++)
-        place[keys[i] >> shift & mask]++;
+        next[keys[i] >> shift & mask]++;
     for (size_t i = 0; i <= mask; i++) {
-        const uint32_t count = place[i];
-        place[i] = at;
+        const uint32_t count = next[i];
+        next[i] = at;
         at += count;
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < n; i++)
-        to[place[keys[i] >> shift & mask]++] = keys[i];
+        to[next[keys[i] >> shift & mask]++] = keys[i];
     merge->keys = to;
     merge->spare = keys;
 }
