@@ -213,37 +213,46 @@ char *query_expand_macros(const ttr_query *query, const char *text, struct query
     return expanded;
 }
 
+/* Returns true for "interval_intersect!" with lists that cannot be parsed. */
+static bool is_wrong_intersection(const struct sql *sql, uint32_t token)
+{
+    struct macro macro;
+    return (sql_is_word(sql, token, "interval_intersect") ||
+            sql_is_word(sql, token, "_interval_intersect")) &&
+           sql_is_symbol(sql, token + 1, "!") && !parse_intersection(sql, token, &macro);
+}
+
+/* Describes "arg(" without a text in quotes. */
+static void explain_arg(const struct sql *sql, uint32_t token, char *message, size_t message_n)
+{
+    const struct sql_token *key = &sql->tokens[token + 2];
+    if (key->kind == SQL_WORD && sql_is_symbol(sql, token + 3, ")"))
+        (void)snprintf(message, message_n,
+                       "the name of an argument is a text in quotes: use arg('%.*s')", (int)key->n,
+                       sql->text + key->at);
+    else
+        (void)snprintf(message, message_n,
+                       "arg has one argument, a text in quotes: use arg('key')");
+}
+
 bool query_explain_macro(const char *text, char *message, size_t message_n, uint64_t *offset)
 {
     struct sql sql;
-    struct macro macro;
     bool is_found = false;
-    if (sql_init(&sql, text))
-        for (uint32_t i = 0; sql.tokens[i].kind != SQL_END && !is_found; i++) {
-            const bool is_call = is_arg_call(&sql, i) && !is_arg(&sql, i);
-            const bool has_name =
-                is_call && sql_is_symbol(&sql, i + 3, ")") && (sql.tokens[i + 2].kind == SQL_WORD);
-            const struct sql_token *about = &sql.tokens[is_call ? i + 2 : i];
-            is_found = is_call ||
-                       ((sql_is_word(&sql, i, "interval_intersect") ||
-                         sql_is_word(&sql, i, "_interval_intersect")) &&
-                        sql_is_symbol(&sql, i + 1, "!") && !parse_intersection(&sql, i, &macro));
-            if (!is_found)
-                continue;
-            *offset = about->at;
-            if (has_name)
-                (void)snprintf(message, message_n,
-                               "the name of an argument is a text in quotes: use arg('%.*s')",
-                               (int)about->n, text + about->at);
-            else if (is_call)
-                (void)snprintf(message, message_n,
-                               "arg has one argument, a text in quotes: use arg('key')");
-            else
-                (void)snprintf(message, message_n,
-                               "interval_intersect! has a list of one to %u tables and a list of "
-                               "up to %u columns: use interval_intersect!((a, b), (utid))",
-                               TABLES_MAX, KEYS_MAX);
-        }
+    const bool is_read = sql_init(&sql, text);
+    for (uint32_t i = 0; is_read && sql.tokens[i].kind != SQL_END && !is_found; i++) {
+        const bool is_wrong_arg = is_arg_call(&sql, i) && !is_arg(&sql, i);
+        is_found = is_wrong_arg || is_wrong_intersection(&sql, i);
+        if (is_wrong_arg)
+            explain_arg(&sql, i, message, message_n);
+        else if (is_found)
+            (void)snprintf(message, message_n,
+                           "interval_intersect! has a list of one to %u tables and a list of up to "
+                           "%u columns: use interval_intersect!((a, b), (utid))",
+                           TABLES_MAX, KEYS_MAX);
+        if (is_found)
+            *offset = sql.tokens[is_wrong_arg ? i + 2 : i].at;
+    }
     sql_free(&sql);
     return is_found;
 }

@@ -221,6 +221,8 @@ verdict "standard_input_is_read" $? "$(cat "$work/found")"
 
 refuses "wrong_column_names_the_nearest" 2 "no such column: nme \(did you mean name" "$tracetta" query "$work/t.fxt" "SELECT nme FROM slice"
 refuses "argument_without_quotes_is_explained" 2 "use arg\('key_5'\)" "$tracetta" query "$work/t.fxt" "SELECT arg(key_5) FROM slice"
+# 64 tokens, for which there is exactly room: nothing after the last one is read.
+refuses "argument_without_end_is_explained" 2 "use arg\('key'\)" "$tracetta" query "$work/t.fxt" "SELECT $(printf '1 + %.0s' {1..30})arg("
 refuses "intersection_of_six_tables_is_explained" 2 "a list of one to 5 tables" "$tracetta" query "$work/t.fxt" \
     "SELECT count(*) FROM interval_intersect!((slice, slice, slice, slice, slice, slice), (utid))"
 refuses "caret_after_a_macro_is_below_the_column" 2 '^ {26}\^$' "$tracetta" query "$work/t.fxt" "SELECT arg('key_5'), 1, nope FROM slice"
