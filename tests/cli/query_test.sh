@@ -13,6 +13,20 @@ query()
 }
 
 says "tables_are_listed_without_a_statement" "^slice +[0-9]+ " "$tracetta" query "$work/t.fxt"
+# The examples in the list have rows: of a trace of spans, and of one of samples.
+for trace in "$work/t.fxt" "$corpus/eventheader/made-here/cpuclock-callchain.data"; do
+    name=examples_of_$(basename "$trace")_have_rows
+    if [ ! -e "$trace" ]; then
+        skip "$name" "no recorded traces"
+        continue
+    fi
+    examples=0
+    while read -r sql; do
+        [ "$("$tracetta" query -q --format=csv "$trace" "$sql" 2>>"$work/.err" | wc -l)" -gt 1 ] && examples=$((examples + 1))
+    done < <("$tracetta" query "$trace" 2>"$work/.err" | grep '^  SELECT')
+    [ $examples = 3 ]
+    verdict "$name" $? "$examples"
+done
 says "columns_are_explained_with_verbose" "self_dur +integer +duration without" "$tracetta" query -v "$work/t.fxt"
 
 # The rows of the table of events are the events of the trace: an independent engine sums JSON Lines.
@@ -221,6 +235,7 @@ same "columns_have_the_text_of_the_statement_as_names" "$work/expected" \
 printf '%s\n' "arg('a'),(SELECT arg('b') FROM slice)" , >"$work/expected"
 same "columns_of_each_part_keep_their_order" "$work/expected" \
     "$tracetta" query -q --format=csv "$work/t.fxt" "SELECT DISTINCT arg('a'), (SELECT arg('b') FROM slice) FROM slice UNION SELECT NULL, arg('c') FROM slice ORDER BY arg('a')"
+refuses "two_operands_of_sql_are_refused" 2 "separate several statements" "$tracetta" query "$work/t.fxt" "SELECT 1 x" "SELECT 2 y"
 refuses "output_needs_a_statement" 2 "output needs a statement" "$tracetta" query "$work/t.fxt" -o "$work/none.parquet"
 refuses "format_needs_a_statement" 2 "format needs a statement" "$tracetta" query "$work/t.fxt" --format=csv
 refuses "window_of_no_time_is_refused" 2 "a duration above 0" "$tracetta" query --window=0s "$work/t.fxt" "SELECT 1 x"
@@ -324,6 +339,11 @@ status=$?
 exec 7>&-
 verdict "repeated_answers_end_by_a_signal" $status "$(cat "$work/.err")"
 says "file_that_ends_has_one_answer" '^3000$' "$tracetta" query -q --every=10s --format=tsv "$work/t.fxt" "SELECT count(*) n FROM event"
+mkfifo "$work/open"
+exec 7<>"$work/open"
+head -c 30000 "$work/t.fxt" >&7
+refuses "unknown_function_is_reported_before_the_input_ends" 2 "no such function: nope" timeout 20 "$tracetta" query -q --every=100ms "$work/open" "SELECT nope(1) FROM event"
+exec 7>&-
 refuses "repeated_statement_with_an_error_is_refused" 2 "no such column: nope" "$tracetta" query -q --every=10s "$work/t.fxt" "SELECT nope FROM event"
 says "column_of_a_later_event_is_waited_for" '^1$' "$tracetta" query -q --every=10ms --format=tsv - "SELECT count(key_5) n FROM Example__operation_134" < <(sleep 0.3 && cat "$work/t.fxt")
 while read -r name options; do

@@ -37,6 +37,13 @@ static char *read_script(const char *path)
     return NULL;
 }
 
+/* Returns true if an operand is SQL: it has blanks and is not a file. */
+static bool is_statement(const char *operand)
+{
+    return strpbrk(operand, " \n\t;") && access(operand, F_OK) != 0 &&
+           query_work_find_schema_name(operand) == 0;
+}
+
 /* Finds the statement: --file, or the last operand if it is not a file. *sql is NULL if there is
  * none. */
 static int find_statement(struct call *call, char **sql)
@@ -45,15 +52,15 @@ static int find_statement(struct call *call, char **sql)
         *sql = read_script(call->set.script);
         return *sql ? OUTCOME_FINE : OUTCOME_INPUT;
     }
-    const char *last = call->paths_n ? call->path[call->paths_n - 1] : "";
-    if (strpbrk(last, " \n\t;") && access(last, F_OK) != 0 &&
-        query_work_find_schema_name(last) == 0) {
-        *sql = strdup(last);
-        call->paths_n--;
-        if (!*sql)
-            return OUTCOME_INPUT;
-    }
-    return OUTCOME_FINE;
+    const size_t n = call->paths_n;
+    if (n == 0 || !is_statement(call->path[n - 1]))
+        return OUTCOME_FINE;
+    if (n > 1 && is_statement(call->path[n - 2]))
+        return report_misuse("query", "only the last operand can be a statement: separate several "
+                                      "statements by \";\"");
+    *sql = strdup(call->path[n - 1]);
+    call->paths_n--;
+    return *sql ? OUTCOME_FINE : OUTCOME_INPUT;
 }
 
 /* --- The list of tables --- */
@@ -64,6 +71,42 @@ static void print_table_columns(const struct query_session *session, size_t i)
     for (size_t k = 0; ttr_store_column_at(session->store, i, k, &column); k++)
         (void)printf("%s%s", k ? ", " : "    ", column.name);
     (void)putchar('\n');
+}
+
+static bool has_rows(const ttr_store *store, const char *name)
+{
+    ttr_store_table table;
+    for (size_t i = 0; ttr_store_table_at(store, i, &table); i++)
+        if (strcmp(table.name, name) == 0)
+            return table.rows > 0;
+    return false;
+}
+
+/* Prints three statements over tables that have rows. */
+static void print_examples(const struct query_session *session)
+{
+    static const struct {
+        const char *table, *sql;
+    } examples[] = {
+        {"slice", "SELECT name, count(*), sum(dur) FROM slice GROUP BY name ORDER BY 3 DESC"},
+        {"slice", "SELECT name, dur, thread_name FROM slice ORDER BY dur DESC LIMIT 5"},
+        {"sched", "SELECT t.name, sum(s.dur) FROM sched s JOIN thread t USING (utid) GROUP BY 1 "
+                  "ORDER BY 2 DESC"},
+        {"perf_sample", "SELECT t.name, p.name, count(*) FROM perf_sample p LEFT JOIN thread t "
+                        "USING (utid) GROUP BY 1, 2 ORDER BY 3 DESC"},
+        {"counter", "SELECT t.name, count(*), max(c.value) FROM counter c JOIN counter_track t "
+                    "ON t.id = c.track_id GROUP BY 1"},
+        {"log", "SELECT ts, level, message FROM log LIMIT 5"},
+        {"event", "SELECT kind, name, count(*) FROM event GROUP BY 1, 2 ORDER BY 3 DESC"},
+        {"class", "SELECT name, events FROM class ORDER BY 2 DESC LIMIT 5"},
+        {"source", "SELECT path, format FROM source"},
+    };
+    (void)printf("\nEach event name is a table too, with a column per field. Examples:\n");
+    for (size_t i = 0, shown = 0; i < sizeof examples / sizeof *examples && shown < 3; i++)
+        if (has_rows(session->store, examples[i].table)) {
+            (void)printf("  %s\n", examples[i].sql);
+            shown++;
+        }
 }
 
 static void list_tables(const struct query_session *session)
@@ -82,10 +125,7 @@ static void list_tables(const struct query_session *session)
             print_table_columns(session, i);
         }
     }
-    (void)printf("\nEach event name is a table too, with a column per field. Examples:\n"
-                 "  SELECT name, count(*), sum(dur) FROM slice GROUP BY name ORDER BY 3 DESC\n"
-                 "  SELECT name, dur, thread_name FROM slice ORDER BY dur DESC LIMIT 5\n"
-                 "  SELECT kind, name, count(*) FROM event GROUP BY 1, 2 ORDER BY 3 DESC\n");
+    print_examples(session);
 }
 
 /* --- Running --- */
