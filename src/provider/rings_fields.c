@@ -202,6 +202,14 @@ static struct ttr_trace_value format_address(struct rings_args *args, const uint
     return make_text(text, strlen(text));
 }
 
+/* Events have the byte order of the machine. */
+enum { IS_BIG_ENDIAN = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
+
+static size_t convert_utf16(char *text, const uint8_t *bytes, size_t n)
+{
+    return IS_BIG_ENDIAN ? utf8_from_utf16be(text, bytes, n) : utf8_from_utf16le(text, bytes, n);
+}
+
 /* Converts characters to UTF-8. */
 static struct ttr_trace_value convert_text(struct rings_args *args, const struct stored *value,
                                            unsigned format)
@@ -212,9 +220,10 @@ static struct ttr_trace_value convert_text(struct rings_args *args, const struct
     char *text = reserve_text(args, n * (value->unit == 1 ? 2 : value->unit == 2 ? 3 : 4));
     if (!text)
         return make_text(NO_ROOM, strlen(NO_ROOM));
-    return make_text(text, value->unit == 1   ? utf8_from_latin1(text, value->bytes, n)
-                           : value->unit == 2 ? utf8_from_utf16le(text, value->bytes, n)
-                                              : utf8_from_utf32(text, value->bytes, n, false));
+    return make_text(text, value->unit == 1 ? utf8_from_latin1(text, value->bytes, n)
+                           : value->unit == 2
+                               ? convert_utf16(text, value->bytes, n)
+                               : utf8_from_utf32(text, value->bytes, n, IS_BIG_ENDIAN));
 }
 
 static bool is_character_format(unsigned format)
@@ -241,8 +250,9 @@ static struct ttr_trace_value convert_integer(const struct stored *value, size_t
                                               unsigned format)
 {
     uint64_t bits = 0;
-    if (value->n)
-        memcpy(&bits, value->bytes, value->n < sizeof bits ? value->n : sizeof bits);
+    const size_t n = value->n < sizeof bits ? value->n : sizeof bits;
+    if (n)
+        memcpy((uint8_t *)&bits + (IS_BIG_ENDIAN ? sizeof bits - n : 0), value->bytes, n);
     if (format == EVENT_HEADER_PORT && size == 2)
         bits = ntohs((uint16_t)bits);
     if (format == EVENT_HEADER_BOOLEAN)

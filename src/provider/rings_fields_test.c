@@ -1,4 +1,5 @@
 /* Fields of EventHeader events as arguments of FXT events. */
+#include <arpa/inet.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ static void numbers_keep_sign_and_size(void **state)
     const int8_t small = -3;
     const uint64_t large = UINT64_MAX;
     const int64_t time = -1;
-    const uint16_t port = 0x5000; /* 80 in network order */
+    const uint16_t port = htons(80);
     const uint8_t truth = 7;
     const double real = 1.5;
     double read;
@@ -178,12 +179,14 @@ static void array_of_structs_is_one_text(void **state)
     struct scene scene = open_scene();
     const ttr_field_shape list = {"list", TTR_EH_STRUCT | TTR_EH_ARRAY, 2, 0},
                           a = {"a", TTR_EH_VALUE8, 0, 0}, b = {"b", TTR_EH_ZSTRING8, 0, 0};
-    const uint8_t payload[] = {2, 0, 7, 'x', 0, 8, 'y', 0};
+    const uint16_t count = 2;
+    const uint8_t elements[] = {7, 'x', 0, 8, 'y', 0};
     const uint32_t value = 9;
     ttr_compose_metadata(scene.composer, &list, 0);
     ttr_compose_metadata(scene.composer, &a, 0);
     ttr_compose_metadata(scene.composer, &b, 0);
-    ttr_compose_payload(scene.composer, payload, sizeof payload);
+    ttr_compose_payload(scene.composer, &count, sizeof count);
+    ttr_compose_payload(scene.composer, elements, sizeof elements);
     add_value(&scene, "after", TTR_EH_VALUE32, 0, &value, 0);
     const struct rings_args *args = read_args(&scene);
     assert_int_equal(args->n, 2);
@@ -200,9 +203,11 @@ static void text_of_an_array_is_json(void **state)
     const double reals[3] = {0.5, INFINITY, NAN};
     const ttr_field_shape list = {"list", TTR_EH_ZSTRING8 | TTR_EH_ARRAY, 0, 0},
                           numbers = {"numbers", TTR_EH_VALUE64, TTR_EH_AS_FLOAT, 0};
-    const char payload[] = "\3\0a\"b\\c\0\n\0\xc3\xa9";
+    const uint16_t count = 3;
+    const char elements[] = "a\"b\\c\0\n\0\xc3\xa9";
     ttr_compose_metadata(scene.composer, &list, 0);
-    ttr_compose_payload(scene.composer, payload, sizeof payload);
+    ttr_compose_payload(scene.composer, &count, sizeof count);
+    ttr_compose_payload(scene.composer, elements, sizeof elements);
     ttr_compose_array(scene.composer, &numbers, reals, 3, false);
     const struct rings_args *args = read_args(&scene);
     assert_text(args, 0, "list", "[\"a\\\"b\\\\c\", \"\\u000a\", \"\xc3\xa9\"]");

@@ -342,10 +342,10 @@ static struct leaf *new_leaf(struct leaf_planner *planner, size_t table)
  * SQL_OP_NONE. */
 static bool has_part(const struct sql *sql, uint32_t expression, uint8_t op)
 {
-    const struct sql_expression *is = &sql->expressions[expression];
-    if (op == SQL_OP_NONE ? is->kind == SQL_COLUMN : is->op == op)
+    const struct sql_expression *node = &sql->expressions[expression];
+    if (op == SQL_OP_NONE ? node->kind == SQL_COLUMN : node->op == op)
         return true;
-    for (uint32_t i = is->operand; i != SQL_NONE; i = sql->expressions[i].next)
+    for (uint32_t i = node->operand; i != SQL_NONE; i = sql->expressions[i].next)
         if (has_part(sql, i, op))
             return true;
     return false;
@@ -354,17 +354,18 @@ static bool has_part(const struct sql *sql, uint32_t expression, uint8_t op)
 /* Returns true if an expression has a part that is computed from literals, such as "2 * 5". */
 static bool has_computed_literal(const struct sql *sql, uint32_t expression)
 {
-    const struct sql_expression *is = &sql->expressions[expression];
-    if (is->kind != SQL_LITERAL && is->kind != SQL_UNARY && !has_part(sql, expression, SQL_OP_NONE))
+    const struct sql_expression *node = &sql->expressions[expression];
+    if (node->kind != SQL_LITERAL && node->kind != SQL_UNARY &&
+        !has_part(sql, expression, SQL_OP_NONE))
         return true;
-    for (uint32_t i = is->operand; i != SQL_NONE; i = sql->expressions[i].next)
+    for (uint32_t i = node->operand; i != SQL_NONE; i = sql->expressions[i].next)
         if (has_computed_literal(sql, i))
             return true;
     return false;
 }
 
 /* Returns true if SQLite may scan once per term of an OR, so that it returns rows in another order.
- * It does not for literals (query_tables.c), but it does not recognise those that are computed. */
+ * query_tables.c prevents this for literals, but cannot see if a value was computed from them. */
 static bool has_unknown_order(const struct sql *sql, const struct sql_select *select)
 {
     return select->where != SQL_NONE && has_part(sql, select->where, SQL_OP_OR) &&

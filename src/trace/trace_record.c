@@ -134,8 +134,9 @@ struct run_time_site {
     const char *arg_names[TTR_TRACE_ARGS_MAX];
 };
 
-/* All of them. They live until the program ends, also if the caller drops its pointer. */
-static struct run_time_site *run_time_sites; /* atomic */
+/* List of all trace points made at run time, which is changed atomically. They live until the
+ * program ends, even if the caller drops its pointer. */
+static struct run_time_site *run_time_sites;
 
 static void keep_site(struct run_time_site *made)
 {

@@ -63,6 +63,12 @@ static void print_separator(const struct live_query *live)
         (void)putchar('\n');
 }
 
+/* Returns true for an error about a table or column, which the first event with it will add. */
+static bool may_come_later(const ttr_error *error)
+{
+    return strstr(error->text, "no such table") || strstr(error->text, "no such column");
+}
+
 /* Runs the statement over the oldest store. A table of events or its column may be missing until
  * the first event comes: `is_last` reports that, otherwise the statement runs again later. */
 static int print_answer(struct live_query *live, bool is_last)
@@ -78,7 +84,7 @@ static int print_answer(struct live_query *live, bool is_last)
         return outcome;
     live->work.query = session->query;
     ttr_result *result = session->library->prepare(session->query, live->sql, NULL, &error);
-    if (result || is_last || !strstr(error.text, "no such ")) {
+    if (result || is_last || !may_come_later(&error)) {
         session->library->free(result);
         print_separator(live);
         live->work.has_no_heads = live->answers++ > 0;

@@ -125,8 +125,8 @@ static void handle_alarm(int number)
 void interrupt_after(int64_t ns)
 {
     struct sigaction action = {.sa_handler = handle_alarm};
-    const struct itimerval timer = {
-        .it_value = {.tv_sec = ns / 1000000000, .tv_usec = ns % 1000000000 / 1000}};
+    const int64_t us = ns > 0 && ns < 1000 ? 1 : ns / 1000; /* 0 stops the timer */
+    const struct itimerval timer = {.it_value = {.tv_sec = us / 1000000, .tv_usec = us % 1000000}};
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGALRM, &action, NULL);
     (void)setitimer(ITIMER_REAL, &timer, NULL);

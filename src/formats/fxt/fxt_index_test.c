@@ -58,13 +58,12 @@ static void set_hash(struct file *file)
 /* Adds the head of a blob of n words, named "tracetta" and `name_end`. */
 static void add_blob_head(struct file *file, uint64_t n, const char *name_end)
 {
-    uint64_t name[2] = {0, 0};
-    memcpy(name, "tracetta", 8);
-    memcpy(name + 1, name_end, strlen(name_end));
+    uint8_t name[16] = "tracetta";
+    memcpy(name + 8, name_end, strlen(name_end));
     add_word(file, FXT_BLOB | (3 + n) << 4 | (uint64_t)(0x8000 | 14) << 16 | n * 8 << 32 |
                        UINT64_C(1) << 48);
-    add_word(file, name[0]);
-    add_word(file, name[1]);
+    add_word(file, load_u64le(name));
+    add_word(file, load_u64le(name + 8));
 }
 
 static void make_file(struct file *file)
@@ -99,8 +98,11 @@ static unsigned count_events(const struct file *file, int64_t from, int64_t to,
     ttr_batch batch;
     ttr_status status;
     unsigned events = 0;
+    static uint8_t bytes[8 * WORDS_MAX]; /* little-endian on every machine */
+    for (size_t i = 0; i < file->n; i++)
+        store_u64le(bytes + 8 * i, file->word[i]);
     ttr *t = ttr_new(NULL);
-    ttr_reader *reader = ttr_open_memory(t, file->word, file->n * 8, "archive", &options, &error);
+    ttr_reader *reader = ttr_open_memory(t, bytes, file->n * 8, "archive", &options, &error);
     assert_non_null(reader);
     ttr_filter_init(&filter);
     filter.from_ns = from;
