@@ -34,6 +34,7 @@ enum measurement {
     SCAN,
     SLICES,
     EVENTS,
+    BOTH,
     FIRST_STATEMENT,
     MEASUREMENTS = FIRST_STATEMENT + STATEMENTS
 };
@@ -68,16 +69,15 @@ static uint64_t scan(const char *path)
     return sum;
 }
 
-/* Reads a table into a store of a new context, with all columns, or those that most statements
+/* Reads tables into a store of a new context, with all columns, or those that most statements
  * use. */
-static ttr_store *read_store(ttr **t, const char *path, const char *table, bool has_all)
+static ttr_store *read_store(ttr **t, const char *path, const char *const *tables, bool has_all)
 {
     static const char *const columns[] = {"id",       "ts",   "dur",   "track_id",  "category",
                                           "name",     "kind", "depth", "parent_id", "utid",
                                           "provider", "cpu",  NULL};
-    const char *const names[] = {table, NULL};
     const ttr_store_options options = {
-        .size = sizeof options, .names = names, .columns = has_all ? NULL : columns};
+        .size = sizeof options, .names = tables, .columns = has_all ? NULL : columns};
     ttr_error error = {0};
     *t = ttr_new(NULL);
     ttr_reader *in = ttr_open(*t, path, NULL, &error);
@@ -88,11 +88,24 @@ static ttr_store *read_store(ttr **t, const char *path, const char *table, bool 
     return store;
 }
 
-static void build(const char *path, const char *table)
+static void measure(double *best, double from)
+{
+    const double ms = now_ms() - from;
+    if (*best <= 0 || ms < *best)
+        *best = ms;
+}
+
+static const char *const slices[] = {"slice", NULL}, *const events[] = {"event", NULL},
+                         *const both[] = {"slice", "event", NULL};
+
+/* Measures a store of tables. */
+static void measure_store(double *best, const char *path, const char *const *tables)
 {
     ttr *t;
-    ttr_store_free(read_store(&t, path, table, false));
+    const double from = now_ms();
+    ttr_store_free(read_store(&t, path, tables, false));
     ttr_free(t);
+    measure(best, from);
 }
 
 static void answer(ttr_query *query, const char *sql)
@@ -106,13 +119,6 @@ static void answer(ttr_query *query, const char *sql)
     ttr_result_free(result);
 }
 
-static void measure(double *best, double from)
-{
-    const double ms = now_ms() - from;
-    if (*best <= 0 || ms < *best)
-        *best = ms;
-}
-
 int main(int argc, char **argv)
 {
     double best[MEASUREMENTS] = {0};
@@ -122,7 +128,7 @@ int main(int argc, char **argv)
     const long rounds = argc > 2 ? strtol(argv[2], NULL, 10) : 5;
     if (argc < 2)
         return 2;
-    ttr_store *store = read_store(&t, argv[1], "slice", true);
+    ttr_store *store = read_store(&t, argv[1], slices, true);
     ttr_query *query = ttr_query_new(t, store, &error);
     if (!query)
         stop(&error);
@@ -130,19 +136,17 @@ int main(int argc, char **argv)
         double from = now_ms();
         sum += scan(argv[1]);
         measure(&best[SCAN], from);
-        from = now_ms();
-        build(argv[1], "slice");
-        measure(&best[SLICES], from);
-        from = now_ms();
-        build(argv[1], "event");
-        measure(&best[EVENTS], from);
+        measure_store(&best[SLICES], argv[1], slices);
+        measure_store(&best[EVENTS], argv[1], events);
+        measure_store(&best[BOTH], argv[1], both);
         for (size_t i = 0; i < STATEMENTS; i++) {
             from = now_ms();
             answer(query, statements[i].sql);
             measure(&best[FIRST_STATEMENT + i], from);
         }
     }
-    static const char *const names[] = {"scan", "store of slices", "store of events"};
+    static const char *const names[] = {"scan", "store of slices", "store of events",
+                                        "store of both"};
     (void)printf("| what | ms | x scan |\n|---|---:|---:|\n");
     for (size_t i = 0; i < MEASUREMENTS; i++)
         (void)printf("| %s | %.2f | %.3f |\n",

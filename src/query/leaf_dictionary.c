@@ -273,17 +273,36 @@ void dictionary_evaluate(struct vector_program *program, struct vector_dictionar
     }
 }
 
+/* Copies what is known of n texts; their indexes are in range.  Returns true if all are known. */
+static bool read_truth(const struct vector_dictionary *words, const int64_t *ids, uint32_t n,
+                       uint8_t *truth)
+{
+    uint32_t unknown_n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        truth[i] = words->truth[get_index(ids[i])];
+        unknown_n += truth[i] == TRUTH_UNKNOWN;
+    }
+    return unknown_n == 0;
+}
+
 void dictionary_apply(struct vector_program *program, struct vector_dictionary *words,
                       const int64_t *ids, uint32_t n, uint8_t *mask)
 {
-    for (uint32_t i = 0; i < n;) {
-        const size_t known_n = words->n;
-        const uint8_t *const truth = words->truth;
-        for (size_t at; i < n && (at = get_index(ids[i])) < known_n && truth[at]; i++)
-            mask[i] &= truth[at] / TRUTH_IS_TRUE;
-        if (i < n && !add_result(program, words, ids[i]))
-            return;
+    uint8_t truth[VECTOR_ROWS];
+    /* No id is larger than this index. */
+    const size_t last = ttr_text_count(program->query->t);
+    if (last >= words->n && !grow_results(words, last)) {
+        program->is_full = true;
+        return;
     }
+    if (!read_truth(words, ids, n, truth)) {
+        for (uint32_t i = 0; i < n; i++)
+            if (truth[i] == TRUTH_UNKNOWN && !add_result(program, words, ids[i]))
+                return;
+        (void)read_truth(words, ids, n, truth);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        mask[i] &= truth[i] / TRUTH_IS_TRUE;
 }
 
 bool dictionary_constant(struct vector_program *program, uint32_t expression, uint8_t *type,

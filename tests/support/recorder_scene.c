@@ -14,14 +14,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "recorder/recorder.h"
 #include "support/files.h"
 #include "support/support.h"
+#include "trace/trace_internal.h"
 #include "trace/trace_protocol.h"
 #include "trace/trace_shared.h"
 
 TTR_CATEGORIES_DEFINE(SCENE_CATEGORIES);
 
 #define WORDS_MAX (16u << 20)
+#define CONNECT_MS 1000 /* PATIENCE_MS of trace_connect.c */
+#define CONNECT_TRIES 10
 #define FOLDERS "/tmp/tracetta-manager-"
 #define TEST_SECONDS 900 /* a test that hangs ends then, with its children and its file */
 
@@ -85,13 +89,29 @@ void scene_open(void)
         fail_msg("%s", error.text);
 }
 
+/* A forked process waits a second for its manager, which may get no processor for longer: tries
+ * again while attempts end by time. */
+static void connect_after_slow_fork(uint64_t begin_ms)
+{
+    for (unsigned i = 0; i < CONNECT_TRIES; i++) {
+        const uint64_t now_ms = recorder_now_ms();
+        if (trace_session.memory || now_ms - begin_ms < CONNECT_MS || !trace_lock())
+            return;
+        begin_ms = now_ms;
+        trace_connect();
+        trace_unlock();
+    }
+}
+
 pid_t scene_start(void (*body)(uint64_t), uint64_t argument)
 {
+    const uint64_t begin_ms = recorder_now_ms();
     const pid_t parent = getpid(), child = fork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(1);
+        connect_after_slow_fork(begin_ms);
         body(argument);
         _exit(0);
     }
