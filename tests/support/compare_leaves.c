@@ -297,12 +297,9 @@ static void add_condition(unsigned depth)
         add_condition(depth - 1);
         add(")");
     } else {
-        /* SQLite may run two comparisons joined by OR as two scans, which changes the order of
-         * rows. It does not if one of them is part of an addition. */
-        const bool is_or = choose(3) == 0;
-        add(is_or ? "(0 + (" : "(");
+        add("(");
         add_condition(depth - 1);
-        add(is_or ? ") OR " : " AND ");
+        add(" %s ", ONE_OF("AND", "OR", "AND"));
         add_condition(depth - 1);
         add(")");
     }
