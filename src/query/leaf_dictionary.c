@@ -273,7 +273,8 @@ void dictionary_evaluate(struct vector_program *program, struct vector_dictionar
     }
 }
 
-/* Copies what is known of n texts; their indexes are in range.  Returns true if all are known. */
+/* Copies the results for n texts, all of which have an index in range.  Returns true if none is
+ * TRUTH_UNKNOWN. */
 static bool read_truth(const struct vector_dictionary *words, const int64_t *ids, uint32_t n,
                        uint8_t *truth)
 {

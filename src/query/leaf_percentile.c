@@ -18,6 +18,7 @@
 static void *allocate_items(size_t n, size_t size)
 {
     char *block = malloc(n * size);
+    /* cppcheck-suppress uninitdata */
     const uintptr_t begin = ((uintptr_t)block + PAGE - 1) / PAGE * PAGE;
     const uintptr_t end = ((uintptr_t)block + n * size) / PAGE * PAGE;
     if (block && n * size >= LARGE_PAGE)
@@ -29,7 +30,7 @@ static void *allocate_items(size_t n, size_t size)
 static bool reserve_values(const struct leaf *leaf, struct leaf_values *values)
 {
     const uint64_t rows = leaf->to > leaf->from ? leaf->to - leaf->from : 0;
-    const size_t n = (size_t)rows + 2 * VECTOR_ROWS; /* blocks are scanned completely */
+    const size_t n = (size_t)rows + (size_t)2 * VECTOR_ROWS; /* blocks are scanned completely */
     if (!values->value)
         values->value = allocate_items(n, sizeof *values->value);
     if (!values->group && leaf->keys_n > 0)

@@ -19,7 +19,7 @@
 #define ROOT_MAX 64u
 #define TEMPORARY "/tmp"
 #define SUFFIX_LENGTH 6u /* of the characters that mkdtemp chooses */
-#define MAKE_ATTEMPTS 4u
+#define MAKE_ATTEMPTS ((size_t)4)
 
 /* Returns the folder of the user's sockets, or /tmp. */
 static const char *choose_root(void)

@@ -11,7 +11,8 @@
 #include "store/store_memory.h"
 
 #define STORE_BLOCK 1024u
-#define COLUMN_CHANGING_TAIL (16u * STORE_BLOCK) /* rows in the tail of a column that changes */
+/* rows in the tail of a column that changes */
+#define COLUMN_CHANGING_TAIL ((size_t)16 * STORE_BLOCK)
 
 /* Memory of blocks, from chunks that are freed together. */
 struct block_pool {

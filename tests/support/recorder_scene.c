@@ -89,8 +89,8 @@ void scene_open(void)
         fail_msg("%s", error.text);
 }
 
-/* A forked process waits a second for its manager, which may get no processor for longer: tries
- * again while attempts end by time. */
+/* A forked process waits a second for its manager, which may not run for longer on a busy machine.
+ * Connects again as long as attempts time out. */
 static void connect_after_slow_fork(uint64_t begin_ms)
 {
     for (unsigned i = 0; i < CONNECT_TRIES; i++) {

@@ -325,7 +325,7 @@ static bool find_text_size(const struct tracing_data *data, struct cursor c, uns
                            uint64_t *size)
 {
     const uint64_t declared = tracing_data_read_number(data, &c, texts[i].size_bytes);
-    for (uint64_t k = 1; k <= 2 * SIZE_ERROR_MAX; k++) {
+    for (uint64_t k = 1; k <= UINT64_C(2) * SIZE_ERROR_MAX; k++) {
         struct cursor rest = c;
         *size = k <= SIZE_ERROR_MAX ? declared - k : declared + (k - SIZE_ERROR_MAX);
         if (*size <= cursor_left(&c) && cursor_skip(&rest, *size) &&

@@ -201,7 +201,8 @@ struct event_refs {
 static void note_losses(struct fxt_reader *reader, const struct fxt_record *record)
 {
     if (record->words <= LOSSES_COUNT || !fxt_get_bits(record->header, FXT_EVENT_THREAD) ||
-        memcmp(record->bytes + 2 * FXT_WORD_BYTES, LOSSES_TEXTS, sizeof LOSSES_TEXTS - 1) != 0)
+        memcmp(record->bytes + (size_t)2 * FXT_WORD_BYTES, LOSSES_TEXTS, sizeof LOSSES_TEXTS - 1) !=
+            0)
         return;
     reader->lost = fxt_load_record_word(reader, record, LOSSES_COUNT);
     reader->lost_end = record->offset + (uint64_t)record->words * FXT_WORD_BYTES;

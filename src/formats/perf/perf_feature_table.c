@@ -14,7 +14,8 @@
 /* Returns true if `p` is a table of `size` bytes of which the declared end is file offset `end`. */
 static bool is_feature_table(const uint8_t *p, uint64_t size, uint64_t end, bool is_big)
 {
-    const uint64_t first = perf_u64(p, is_big), most = end + PERF_FEATURES_MAX * PERF_SECTION_BYTES;
+    const uint64_t first = perf_u64(p, is_big),
+                   most = end + (uint64_t)PERF_FEATURES_MAX * PERF_SECTION_BYTES;
     uint64_t next = first;
     if (first < end || first > most || (first - end) % PERF_SECTION_BYTES != 0)
         return false;
@@ -31,7 +32,7 @@ uint64_t perf_find_feature_table(const struct perf_bytes_at *bytes, uint64_t dec
                                  uint64_t size, bool is_big)
 {
     const uint64_t end = declared + size;
-    if (size < SEARCHED_FEATURES_MIN * PERF_SECTION_BYTES)
+    if (size < (uint64_t)SEARCHED_FEATURES_MIN * PERF_SECTION_BYTES)
         return declared;
     for (uint64_t moved = 0; moved <= PERF_TABLE_MOVED_MAX; moved++) {
         const uint64_t candidates[] = {declared - moved, declared + moved};

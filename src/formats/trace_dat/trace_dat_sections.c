@@ -238,7 +238,7 @@ static ttr_status parse_option_sections(struct trace_dat_reader *reader, uint64_
 
 static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
 {
-    struct cursor c;
+    struct cursor c = {0};
     uint64_t offset = reader->options.section[id];
     ttr_status status = offset ? locate_section(reader, &offset, id, 0) : TTR_OK;
     if (status == TTR_OK && offset)
