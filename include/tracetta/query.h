@@ -122,6 +122,10 @@ TTR_API TTR_MUST ttr_status ttr_query_write(ttr_query *query, const ttr_query_ta
                                             size_t n, const ttr_query_output *output,
                                             ttr_error *error);
 
+/* Stores the path that the output of ttr_query_write has until it is complete, for signal handlers
+ * that delete it.  Returns false if there is none, or if it does not fit into `size` bytes. */
+TTR_API bool ttr_query_temporary_path(const ttr_query_output *output, char *path, size_t size);
+
 struct ArrowArrayStream;
 
 /* Starts a stream of the rows of a statement in the C interface of Arrow

@@ -229,10 +229,22 @@ static const char *remove_slashes(const char *path, char to[PATH_BYTES])
     return to;
 }
 
+bool ttr_query_temporary_path(const ttr_query_output *output, char *path, size_t size)
+{
+    size_t n = strlen(output->path);
+    while (output->flags & TTR_QUERY_FOLDER && n > 1 && output->path[n - 1] == '/')
+        n--;
+    if (n >= size || strcmp(output->path, "-") == 0)
+        return false;
+    const int length =
+        snprintf(path, size, "%.*s.partial-%ld", (int)n, output->path, (long)getpid());
+    return length > 0 && (size_t)length < size;
+}
+
 ttr_status ttr_query_write(ttr_query *query, const ttr_query_table *tables, size_t n,
                            const ttr_query_output *output, ttr_error *error)
 {
-    char path[PATH_BYTES], final_path[PATH_BYTES], number[32];
+    char path[PATH_BYTES], final_path[PATH_BYTES];
     ttr_error local = {0};
     ttr_query_output partial = *output;
     error = error ? error : &local;
@@ -245,10 +257,9 @@ ttr_status ttr_query_write(ttr_query *query, const ttr_query_table *tables, size
                    ? table_files_fail(error, TTR_E_MISUSE,
                                       "%s cannot be written to standard output", output->format)
                    : write_partial(query, tables, n, output, error);
-    (void)snprintf(number, sizeof number, ".partial-%ld", (long)getpid());
     ttr_query_output final = *output;
     final.path = is_folder ? remove_slashes(output->path, final_path) : output->path;
-    if (!join_path(path, final.path, number, ""))
+    if (!ttr_query_temporary_path(output, path, sizeof path))
         return table_files_fail(error, TTR_E_IO, "%s: the path is too long", output->path);
     partial.path = path;
     ttr_status status = check_output(&final, error);

@@ -56,6 +56,23 @@ if "$tracetta" query "$small" 'SELECT 1' >/dev/null 2>&1; then
         [ $run_status = 130 ] && grep -q 'nothing is written' "$work/.err" && grep -q interrupted "$work/.err" && [ ! -e "$work/cut.$format" ]
         verdict "ctrl_c_ends_with_130_and_without_tables:$format" $? "exit status $run_status: $(cat "$work/.err")"
     done
+    # The signals come while the command is stopped, so that it handles both before it can clean up.
+    for format in sqlite parquet arrow; do
+        "$tracetta" query --format=$format -o "$work/twice.$format" "$small" \
+            'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r' 2>"$work/.err" &
+        command=$!
+        for ((i = 0; i < 100; i++)); do [ -e "$work/twice.$format.partial-$command" ] && break; sleep 0.05; done
+        [ -e "$work/twice.$format.partial-$command" ]
+        was_there=$?
+        kill -STOP $command
+        kill -INT $command
+        kill -TERM $command
+        kill -CONT $command
+        wait $command
+        left=$(cd "$work" && echo twice.$format*)
+        [ $was_there = 0 ] && [ "$left" = "twice.$format*" ]
+        verdict "second_signal_removes_incomplete_tables:$format" $? "left: $left"
+    done
 else
     skip "ctrl_c_ends_with_130_and_without_tables" "query is not built"
 fi

@@ -37,6 +37,7 @@ int load_query_library(const struct call *call, struct query_library *library)
         {"ttr_result_text", &library->get_text},
         {"ttr_result_free", &library->free},
         {"ttr_query_write", &library->write},
+        {"ttr_query_temporary_path", &library->get_temporary_path},
     };
     if (load_optional_library(LIBRARY_QUERY, functions, sizeof functions / sizeof *functions,
                               reason))

@@ -30,6 +30,7 @@ struct query_library {
     __typeof__(ttr_result_text) *get_text;
     __typeof__(ttr_result_free) *free;
     __typeof__(ttr_query_write) *write;
+    __typeof__(ttr_query_temporary_path) *get_temporary_path;
 };
 
 struct query_session {

@@ -2,6 +2,7 @@
 #include "cli/commands/table_output.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "cli/input/output_check.h"
@@ -46,6 +47,20 @@ static int report_write_error(const char *path, const ttr_error *error)
     return error->status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_OUTPUT;
 }
 
+/* Writes tables.  A second signal, which ends the command at once, removes the incomplete output.
+ */
+static ttr_status write_tables(const struct query_library *library, ttr_query *query,
+                               const ttr_query_table *tables, size_t n, const ttr_query_output *to,
+                               ttr_error *error)
+{
+    char path[PATH_MAX];
+    if (library->get_temporary_path(to, path, sizeof path))
+        interrupt_set_temporary_path(path);
+    const ttr_status status = library->write(query, tables, n, to, error);
+    interrupt_set_temporary_path(NULL);
+    return status;
+}
+
 int write_query_result(const struct call *call, const struct query_library *library,
                        ttr_query *query, const char *sql, const char *format)
 {
@@ -59,7 +74,7 @@ int write_query_result(const struct call *call, const struct query_library *libr
         return outcome;
     const ttr_query_output to = {
         .path = path, .format = format, .flags = call->set.overwrite ? TTR_WRITE_OVERWRITE : 0};
-    return library->write(query, &table, 1, &to, &error) == TTR_OK
+    return write_tables(library, query, &table, 1, &to, &error) == TTR_OK
                ? OUTCOME_FINE
                : report_write_error(path, &error);
 }
@@ -101,7 +116,7 @@ static int write_all_tables(const struct query_session *session, const char *pat
                                  .format = format,
                                  .flags = (set->overwrite ? TTR_WRITE_OVERWRITE : 0) |
                                           (strcmp(format, "sqlite") != 0 ? TTR_QUERY_FOLDER : 0)};
-    if (session->library->write(session->query, tables, n, &to, &error) != TTR_OK)
+    if (write_tables(session->library, session->query, tables, n, &to, &error) != TTR_OK)
         return report_write_error(path, &error);
     print_note(&session->call, "%s: %zu tables, %s rows", path, n, units_count(rows).s);
     return OUTCOME_FINE;
