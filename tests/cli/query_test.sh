@@ -341,6 +341,7 @@ status=$?
 exec 7>&-
 verdict "repeated_answers_end_by_a_signal" $status "$(cat "$work/.err")"
 says "file_that_ends_has_one_answer" '^3000$' "$tracetta" query -q --every=10s --format=tsv "$work/t.fxt" "SELECT count(*) n FROM event"
+says "period_shorter_than_an_answer_ends" '^3000$' timeout -k 1 20 "$tracetta" query -q --every=1ns --format=tsv "$work/t.fxt" "SELECT count(*) n FROM event"
 mkfifo "$work/open"
 exec 7<>"$work/open"
 head -c 30000 "$work/t.fxt" >&7
