@@ -183,7 +183,7 @@ all=$(peak_kib "$work/wanted" "$tracetta" query -q --no-cache "$work/u.fxt" "$sq
 limited=$(peak_kib "$work/found" "$tracetta" query -q --no-cache --memory=4MiB "$work/u.fxt" "$sql")
 cmp -s "$work/wanted" "$work/found" && [ -s "$work/found" ]
 verdict "tables_in_a_temporary_file_are_the_same" $? "$(diff "$work/wanted" "$work/found" | head -3)"
-[ "$limited" -lt $((all - 4000)) ]
+[ "$limited" -lt $((all - 2500)) ]
 verdict "memory_is_limited" $? "$limited KiB instead of $all"
 sql="SELECT a.kind, a.name, sum(a.ts), count(*) FROM event a GROUP BY 1, 2 ORDER BY 1, 2"
 "$tracetta" query -q --no-cache "$work/u.fxt" "$sql" >"$work/wanted"
@@ -196,7 +196,7 @@ rm -rf "$folder"
 cmp -s "$work/wanted" "$work/found" && cmp -s "$work/wanted" "$work/found2" && is_warm
 verdict "tables_of_a_temporary_file_are_saved" $? "$(cat "$work/.err")"
 (
-    ulimit -f 4000
+    ulimit -f 1000
     "$tracetta" query -q --no-cache --memory=1 "$work/u.fxt" "SELECT sum(self_dur) FROM slice" >"$work/.out" 2>"$work/.err"
 )
 [ $? = 4 ] && grep -q "temporary file of the tables cannot grow past .*TMPDIR" "$work/.err"

@@ -165,7 +165,7 @@ refuses "a_level_of_nothing_is_refused" 2 'level of --clrevents, which is not gi
 for option in profile diagnostic-port output providers clrevents duration; do
     refuses "an_empty_${option}_is_refused" 2 "$option|no name|keyword \"\"" "$tracetta" record dotnet "--$option=" $([ $option = diagnostic-port ] || echo "$pid")
 done
-refuses "record_without_a_kind_names_both" 2 'use "tracetta record dotnet PID" or "tracetta record perf' "$tracetta" record "$pid"
+refuses "record_without_a_kind_names_both" 2 '"tracetta record dotnet PID" or "tracetta record perf' "$tracetta" record "$pid"
 refuses "a_process_must_be_named" 2 'expects a process' "$tracetta" record dotnet
 unserve
 serve ends=yes

@@ -16,6 +16,7 @@
 #include "cli/ui/progress.h"
 
 #define NAMES_MAX 4096u
+#define MEMORY_MIN ((uint64_t)4 << 20) /* bytes */
 
 int load_query_library(const struct call *call, struct query_library *library)
 {
@@ -46,12 +47,19 @@ int load_query_library(const struct call *call, struct query_library *library)
     return OUTCOME_INPUT;
 }
 
+uint64_t query_memory_limit(const struct call *call)
+{
+    const uint64_t limit = call->set.memory_max;
+    return limit && limit < MEMORY_MIN ? MEMORY_MIN : limit;
+}
+
 void query_session_begin(struct query_session *session, const struct call *call,
                          const struct query_library *library, char **paths, size_t n)
 {
     *session = (struct query_session){.call = *call, .library = library, .cache_file = -1};
     session->call.path = paths;
     session->call.paths_n = n;
+    session->call.set.memory_max = query_memory_limit(call);
 }
 
 void query_session_add_name(struct query_session *session, const char *name)

@@ -53,6 +53,10 @@ struct query_session {
 /* Returns OUTCOME_FINE, or the outcome after reporting that the library is missing. */
 int load_query_library(const struct call *call, struct query_library *library);
 
+/* Returns --memory in bytes, at least 4 MiB: shares of less could be 0, which means without limit.
+ * Returns 0 without --memory. */
+uint64_t query_memory_limit(const struct call *call);
+
 /* Prepares a session for the inputs paths[0 .. n), which are borrowed. */
 void query_session_begin(struct query_session *session, const struct call *call,
                          const struct query_library *library, char **paths, size_t n);

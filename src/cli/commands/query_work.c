@@ -119,7 +119,7 @@ int query_work_open(struct query_work *work)
     if (outcome == OUTCOME_FINE && work->query)
         work->library.set_progress(work->query, should_continue, work);
     if (outcome == OUTCOME_FINE && work->query)
-        work->library.set_memory(work->query, work->call->set.memory_max / 2);
+        work->library.set_memory(work->query, query_memory_limit(work->call) / 2);
     return outcome;
 }
 

@@ -90,7 +90,8 @@ const struct option_row option_table[] = {
     {"timeout", 0, OPTION_DURATION, GROUP_VERB, AT(timeout), VERB_QUERY, "TIME", NULL,
      "stop the statements after this time (\"10s\"; default: never, with --serve 1min)"},
     {"memory", 0, OPTION_SIZE, GROUP_VERB, AT(memory_max), CACHES, "SIZE", NULL,
-     "limit the memory of tables and statements (\"256MiB\", at least 4MiB): more is in temporary "
+     "limit the memory of tables and statements (\"256MiB\"; less than 4MiB is 4MiB): more is in "
+     "temporary "
      "files in TMPDIR"},
     {"no-cache", 0, OPTION_FLAG, GROUP_VERB, AT(no_cache), CACHES, NULL, NULL,
      "read the trace again, and save nothing for the next question; without it, tables of large "
