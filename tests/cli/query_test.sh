@@ -342,6 +342,7 @@ exec 7>&-
 verdict "repeated_answers_end_by_a_signal" $status "$(cat "$work/.err")"
 says "file_that_ends_has_one_answer" '^3000$' "$tracetta" query -q --every=10s --format=tsv "$work/t.fxt" "SELECT count(*) n FROM event"
 says "period_shorter_than_an_answer_ends" '^3000$' timeout -k 1 20 "$tracetta" query -q --every=1ns --format=tsv "$work/t.fxt" "SELECT count(*) n FROM event"
+refuses "repeated_statement_stops_after_its_timeout" 4 "stopped after 200.0 ms" timeout -k 1 20 "$tracetta" query -q --every=10s --timeout=200ms "$work/t.fxt" "SELECT count(*) n FROM event a, event b, event c"
 mkfifo "$work/open"
 exec 7<>"$work/open"
 head -c 30000 "$work/t.fxt" >&7

@@ -83,6 +83,7 @@ static int print_answer(struct live_query *live, bool is_last)
     if (outcome != OUTCOME_FINE)
         return outcome;
     live->work.query = session->query;
+    query_work_watch(&live->work);
     ttr_result *result = session->library->prepare(session->query, live->sql, NULL, &error);
     if (result || is_last || !may_come_later(&error)) {
         session->library->free(result);

@@ -110,6 +110,11 @@ static int open_sessions(struct query_work *work)
     return outcome;
 }
 
+void query_work_watch(struct query_work *work)
+{
+    work->library.set_progress(work->query, should_continue, work);
+}
+
 int query_work_open(struct query_work *work)
 {
     int outcome = open_sessions(work);
@@ -117,7 +122,7 @@ int query_work_open(struct query_work *work)
     if (outcome == OUTCOME_FINE && work->query && work->schemas[0].name)
         outcome = join_schemas(work);
     if (outcome == OUTCOME_FINE && work->query)
-        work->library.set_progress(work->query, should_continue, work);
+        query_work_watch(work);
     if (outcome == OUTCOME_FINE && work->query)
         work->library.set_memory(work->query, query_memory_limit(work->call) / 2);
     return outcome;

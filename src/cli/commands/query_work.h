@@ -48,6 +48,9 @@ void query_work_want(struct query_work *work, const char *sql);
 /* Opens all inputs and reads them. Returns OUTCOME_FINE, or the outcome after an error message. */
 int query_work_open(struct query_work *work);
 
+/* Makes interruptions, --timeout and the end of the client stop statements of `query`. */
+void query_work_watch(struct query_work *work);
+
 /* Reads the inputs again if statements name tables or columns that were not filled. The results
  * are those of query_work_open. */
 int query_work_reopen_if_needed(struct query_work *work, const char *sql);
