@@ -101,11 +101,11 @@ static int print_answer(struct live_query *live, bool is_last)
 static int answer_if_due(struct live_query *live)
 {
     ttr_error error = {0};
+    const uint64_t period = (uint64_t)live->call->set.every;
     if (progress_now() < live->due_ns)
         return OUTCOME_FINE;
     const int outcome = print_answer(live, false);
-    while (live->due_ns <= progress_now())
-        live->due_ns += (uint64_t)live->call->set.every;
+    live->due_ns += ((progress_now() - live->due_ns) / period + 1) * period;
     if (outcome != OUTCOME_FINE || live->call->set.window == 0)
         return outcome;
     if (live->stores_n == live->stores_max)
