@@ -97,15 +97,22 @@ static int print_answer(struct live_query *live, bool is_last)
     return ferror(stdout) ? OUTCOME_OUTPUT : outcome;
 }
 
+/* Moves the time of the next answer to the first multiple of --every after now. */
+static void skip_due_times(struct live_query *live)
+{
+    const uint64_t every = (uint64_t)live->call->set.every, now = progress_now();
+    if (now >= live->due_ns)
+        live->due_ns += ((now - live->due_ns) / every + 1) * every;
+}
+
 /* Prints the answer that is due, and starts the next store. */
 static int answer_if_due(struct live_query *live)
 {
     ttr_error error = {0};
-    const uint64_t period = (uint64_t)live->call->set.every;
     if (progress_now() < live->due_ns)
         return OUTCOME_FINE;
     const int outcome = print_answer(live, false);
-    live->due_ns += ((progress_now() - live->due_ns) / period + 1) * period;
+    skip_due_times(live);
     if (outcome != OUTCOME_FINE || live->call->set.window == 0)
         return outcome;
     if (live->stores_n == live->stores_max)
