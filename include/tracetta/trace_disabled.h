@@ -1,5 +1,7 @@
 /* Functions of trace.h in a program that is compiled with TTR_TRACE_DISABLE: they do nothing, and
  * need no library. trace.h includes this file. */
+#include <tracetta/trace.h> /* before the guard: it includes this file where it needs it */
+
 #ifndef TRACETTA_TRACE_DISABLED_H
 #define TRACETTA_TRACE_DISABLED_H
 
