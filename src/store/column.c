@@ -420,8 +420,9 @@ bool column_set_in_block(struct column *column, uint64_t row, int64_t value)
 bool column_gather(struct column *column, const struct column *from, const uint32_t *order,
                    size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        store_memory_step_far(column->pool->memory, order[i] > i ? order[i] - i : i - order[i]);
+    for (size_t i = 0, last = 0; i < n; last = order[i++]) {
+        store_memory_step_far(column->pool->memory,
+                              order[i] > last ? order[i] - last : last - order[i]);
         if (!column_append(column, column_get(from, order[i])))
             return false;
         store_memory_step(column->pool->memory, sizeof *order);

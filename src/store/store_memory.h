@@ -52,12 +52,12 @@ static inline void store_memory_step(struct store_memory *memory, size_t n)
         store_memory_release(memory);
 }
 
-/* Counts an access out of order, `distance` items away: the kernel may map up to 2 MiB of the file
- * around the item. */
+/* Counts an access that is `distance` items away from the last one: the kernel maps 64 KiB of the
+ * file around the item. */
 static inline void store_memory_step_far(struct store_memory *memory, size_t distance)
 {
     if (distance > 16384)
-        store_memory_step(memory, (size_t)256 << 10);
+        store_memory_step(memory, (size_t)64 << 10);
 }
 
 #endif
