@@ -13,8 +13,10 @@
 #include "formats/heph/heph.h"
 
 /* RESTART_EVENTS: number of events after an epoch packet in which restarted counters are searched
- * for; RESTART_COUNTER: highest first counter that is treated as a restart. */
+ * for; RESTART_BYTES: in so many bytes; RESTART_COUNTER: highest first counter that is treated as a
+ * restart. */
 #define RESTART_EVENTS 64u
+#define RESTART_BYTES (1u << 20)
 #define RESTART_COUNTER 16u
 
 /* Iterates over complete packets with valid frames. Ends at the first bytes that are not such a
@@ -42,24 +44,22 @@ static bool is_event_packet(const struct packet_iter *packets)
     return load_u32be(packets->packet) == HEPH_MAGIC_EVENT;
 }
 
-/* Returns true if the counters of known streams start again at low values in the next packets.
- * Returns false if a stream continues, or if the packets have no event of a known stream. */
+/* Returns true if the counter of the first known stream in the next packets starts again at a low
+ * value. Returns false if that stream continues, or if the packets have no event of a known
+ * stream. */
 static bool do_counters_restart(struct packet_iter packets, const struct heph_counters *counters)
 {
-    bool is_seen = false;
-    for (unsigned n = 0;
-         n < RESTART_EVENTS && packet_iter_next(&packets) && is_event_packet(&packets); n++) {
+    const uint8_t *start = packets.at.p;
+    for (unsigned n = 0; n < RESTART_EVENTS && packet_iter_next(&packets) &&
+                         packets.at.p - start <= RESTART_BYTES && is_event_packet(&packets);
+         n++) {
         uint32_t counter = load_u32be(packets.packet + 12);
         uint32_t index = heph_counters_find_stream(counters, load_u32be(packets.packet + 8));
-        if (index == UINT32_MAX)
-            continue;
-        if (counter > RESTART_COUNTER || counter > heph_get_last_counter(&counters->streams[index]))
-            return is_seen;
-        is_seen = true;
-        if (counter == 0)
-            return true;
+        if (index != UINT32_MAX)
+            return counter <= RESTART_COUNTER &&
+                   counter <= heph_get_last_counter(&counters->streams[index]);
     }
-    return is_seen;
+    return false;
 }
 
 static struct packet_iter packet_iter_init(const struct input *in, const struct window *window)
@@ -156,19 +156,31 @@ ttr_status heph_find_epoch(struct input *in, ttr_error *error)
     return declare_clock(in, error);
 }
 
-/* Loads the packet that follows the epoch packet at reader->offset, which a pipe may not have
- * delivered yet. */
-static ttr_status load_next_packet(struct input *in, ttr_error *error)
+/* Loads the packets that do_counters_restart examines after the epoch packet at reader->offset: up
+ * to the first event of a known stream. A pipe may not have delivered them yet. */
+static ttr_status load_next_packets(struct input *in, ttr_error *error)
 {
     const struct heph_reader *reader = in->ctx;
-    ttr_status status = heph_load_packet(in, HEPH_EPOCH_PACKET + HEPH_FRAME_SIZE, error);
-    if (status != TTR_OK || in->window.n < HEPH_EPOCH_PACKET + HEPH_FRAME_SIZE)
-        return status;
-    const uint8_t *next = in->window.bytes + HEPH_EPOCH_PACKET;
-    return heph_is_valid_frame(next, reader->layout, reader->max_packet)
-               ? heph_load_packet(in, HEPH_EPOCH_PACKET + (uint64_t)heph_load_packet_size(next),
-                                  error)
-               : TTR_OK;
+    uint64_t at = HEPH_EPOCH_PACKET;
+    for (unsigned n = 0; n < RESTART_EVENTS; n++) {
+        ttr_status status = heph_load_packet(in, at + HEPH_FRAME_SIZE, error);
+        if (status != TTR_OK || in->window.n < at + HEPH_FRAME_SIZE)
+            return status;
+        const uint8_t *next = in->window.bytes + at;
+        if (!heph_is_valid_frame(next, reader->layout, reader->max_packet) ||
+            load_u32be(next) != HEPH_MAGIC_EVENT)
+            return TTR_OK;
+        const uint64_t size = heph_load_packet_size(next);
+        if (at + size > HEPH_EPOCH_PACKET + RESTART_BYTES)
+            return TTR_OK;
+        status = heph_load_packet(in, at + size, error);
+        if (status != TTR_OK || in->window.n < at + size ||
+            heph_counters_find_stream(&reader->counters, load_u32be(in->window.bytes + at + 8)) !=
+                UINT32_MAX)
+            return status;
+        at += size;
+    }
+    return TTR_OK;
 }
 
 static ttr_status use_epoch_of_loaded_packet(struct input *in, uint64_t epoch, ttr_error *error)
@@ -190,7 +202,7 @@ ttr_status heph_use_epoch_of_packet(struct input *in, uint64_t epoch, ttr_error 
             "the trace sets more than one epoch; expected one: the last holds for all of it");
         return TTR_OK;
     }
-    ttr_status status = reader->has_epoch ? load_next_packet(in, error) : TTR_OK;
+    ttr_status status = reader->has_epoch ? load_next_packets(in, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
     struct packet_iter packets = packet_iter_init(in, &in->window);
