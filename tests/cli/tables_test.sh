@@ -55,6 +55,9 @@ verdict "nothing_partial_stays" $? "$(find "$work" -name '*partial*')"
 refuses "several_statements_are_refused" 2 "needs one statement" "$tracetta" query -q --format=arrow "$trace" "SELECT 1 a; SELECT 2 b"
 refuses "sqlite_needs_a_file" 2 "standard output" "$tracetta" query -q --format=sqlite "$trace" "SELECT 1 a"
 refuses "output_of_text_is_refused" 2 "others are printed" "$tracetta" query -q -o "$work/x.csv" "$trace" "SELECT 1 a"
+"$tracetta" query -q --format=csv -o - "$trace" "SELECT 1 a" >"$work/.out" 2>"$work/.err"
+[ $? = 0 ] && printf "a\n1\n" | cmp -s - <(tr -d "\r" <"$work/.out")
+verdict "text_to_standard_output_by_name" $? "$(cat "$work/.err")"
 refuses "options_of_traces_are_refused" 2 "dry-run is not for tables" "$tracetta" convert --dry-run --to=parquet "$trace" -o "$work/x"
 refuses "missing_folder_is_reported" 4 "No such file" "$tracetta" query -q -o "$work/none/x.parquet" "$trace" "SELECT 1 a"
 

@@ -230,9 +230,9 @@ int query_work_answer(struct query_work *work, const char *sql)
         find_table_format(call->set.format, call->set.format ? NULL : call->set.output);
     if (format)
         return write_statement(work, sql, format);
-    if (call->set.output)
+    if (call->set.output && strcmp(call->set.output, "-") != 0)
         return report_misuse("query", "--output is for parquet, arrow and sqlite: others are "
-                                      "printed");
+                                      "printed; use \"> FILE\"");
     term_page(&call->term, &call->set);
     return query_work_run(work, sql);
 }
