@@ -68,7 +68,7 @@ if "$tracetta" query "$small" 'SELECT 1' >/dev/null 2>&1; then
         kill -INT $command
         kill -TERM $command
         kill -CONT $command
-        wait $command
+        wait -f $command # not only until it has stopped
         left=$(cd "$work" && echo twice.$format*)
         [ $was_there = 0 ] && [ "$left" = "twice.$format*" ]
         verdict "second_signal_removes_incomplete_tables:$format" $? "left: $left"
